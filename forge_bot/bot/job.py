@@ -45,8 +45,8 @@ from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.escape import BLANK
 from forge_bot.runs.find_runs import RunInfo, resolve_run
-from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.open_run import look_at_run
+from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS

@@ -27,11 +27,11 @@ from forge_bot.git import Repository
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import Inquirer
-from forge_bot.runs.invocation_end import time_limit
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.models_and_prompts import TierModels, end_batches, leaves_batches, prompts_for
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
+from forge_bot.runs.this_process import time_limit
 from forge_bot.settings import Config, load_config
 from forge_bot.values import Tier
 

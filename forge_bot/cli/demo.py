@@ -20,13 +20,12 @@ from forge_bot.errors import BadOption
 from forge_bot.git import Repository, make_repository
 from forge_bot.resources import templates
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
-from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.models_and_prompts import TierModels, keep_model
 from forge_bot.runs.question import Question
 from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion
 from forge_bot.runs.session import Asker, Session
-from forge_bot.runs.this_process import local_user
+from forge_bot.runs.this_process import Outcome, local_user
 from forge_bot.settings.load_pipeline import load_pipeline
 
 RECORD = "record.jsonl"

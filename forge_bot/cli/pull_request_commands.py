@@ -25,7 +25,12 @@ from forge_bot.github_api.issue import RepositoryAddress, parse_remote
 from forge_bot.github_api.types import PullRequest
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.prompts.escape import cell
-from forge_bot.runs.run_statistics import RunFigures, Statistics, addresses, run_statistics
+from forge_bot.runs.run_snapshot import (
+    RunFigures,
+    Statistics,
+    addresses,
+    run_statistics,
+)
 from forge_bot.runs.this_process import now
 from forge_bot.settings import load_config
 from forge_bot.settings.approvals import (

@@ -18,17 +18,15 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
-from forge_bot.runs.agent_work.apply_output import (
-    OutputApplier,
-    inspected_with_graph,
-    signs_of_risk,
-)
+from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import (
     ai_risks,
+    broken_rules,
     contract_of,
+    inspected_with_graph,
     setup_risks,
+    signs_of_risk,
 )
-from forge_bot.runs.base_graph import broken_rules
 from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.edit_checks.newly_red import with_flaky_tests
 from forge_bot.runs.edit_checks.proof_by_tests import (

@@ -1,13 +1,24 @@
 """The local host: performs what the engine asks for on this machine, with models and the project's
-own commands.
+own commands; and the actions of agents that it leaves to others, kept here until each is performed.
 """
 
 import asyncio
+import hashlib
+import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from functools import partial
+from pathlib import Path
 
-from forge_bot.agent.fulfil_requests import ActionsWanted, outstanding_action
+from forge_bot.agent.assignment import place_of
+from forge_bot.agent.capabilities import CapabilityResult, CapabilityType
+from forge_bot.agent.fulfil_requests import (
+    ActionsWanted,
+    Fulfilment,
+    LeftAction,
+    outstanding_action,
+)
+from forge_bot.agent.journal import Journal
 from forge_bot.agent.models.open_model import check_keys
 from forge_bot.engine import (
     Exec,
@@ -38,8 +49,10 @@ from forge_bot.runs.project_commands.installation import foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.publish_result import Publisher
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_files import read_kept
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
+from forge_bot.store import write_whole
 from forge_bot.values import TaskId
 
 
@@ -232,3 +245,60 @@ def ended_phase(pipeline: Pipeline, report: ArtifactWritten) -> PhaseEnded:
         verdict=inspection.verdict,
         good=good,
     )
+
+
+def keep_left(run: Run, wanted: ActionsWanted) -> None:
+    """Keep what performing the actions takes on this machine, for `left_action`."""
+    for action in wanted.actions:
+        if isinstance(action, LeftAction):
+            file = _file(run, action.key)
+            file.parent.mkdir(exist_ok=True)
+            write_whole(file, action.model_dump_json())
+
+
+def left_action(run: Run, key: str) -> LeftAction | None:
+    return read_kept(_file(run, key), LeftAction)
+
+
+async def perform_left(agents: Agents, wanted: LeftAction) -> CapabilityResult:
+    """Perform an action as the conversation that left it would have, beside others. Whoever holds
+    the run keeps the result, by `keep_result`.
+    """
+    action = agents.run.action
+    assert isinstance(action, SpawnAgent)  # noqa: S101 - no other has conversations
+    await agents.discover()
+    async with AsyncExitStack() as trees:
+        skill = wanted.capability_type is CapabilityType.SKILL
+        own = agents.worktrees.own
+        worktree = await agents.worktree(action, wanted.task, trees) if skill else own
+        place = place_of(action.action_id, wanted.task)
+        began = wanted.key.removeprefix(place).partition("#")[0]
+        assignment = agents.assignment(action, wanted.task, began)
+        lane = agents.lane_of(action)
+        if lane is not None:
+            agents.journal.carry(place)
+        spent = agents.journal.unread(place)
+        agents.ledger.settle(f"{place}before", spent.cost, spent.tokens)
+        return await Fulfilment(
+            assignment,
+            agents.context(assignment, worktree, lane),
+            agents.journal,
+            agents.ledger,
+            lambda notice: agents.thinking(notice, wanted.task),
+            time.monotonic,
+        ).perform(wanted.request)
+
+
+def keep_result(agents: Agents, wanted: LeftAction, result: CapabilityResult) -> CapabilityResult:
+    """Put the result where the conversation looks for it; return the first one that was put there.
+    The journal has one writer, the process that holds the run.
+    """
+    run, action = agents.run, agents.run.action
+    journal = Journal(run.places.journal, agents.outside.environ, agents.journal.carried)
+    if isinstance(action, SpawnAgent) and agents.lane_of(action) is not None:
+        journal.carry(place_of(action.action_id, wanted.task))
+    return journal.observed(wanted.key) or journal.looked(wanted.key, result)
+
+
+def _file(run: Run, key: str) -> Path:
+    return run.places.home / "actions" / f"{hashlib.sha256(key.encode()).hexdigest()[:20]}.json"

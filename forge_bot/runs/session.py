@@ -29,14 +29,6 @@ from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import Inquirer, Inquiry, available
-from forge_bot.runs.invocation_end import (
-    Outcome,
-    lies_behind,
-    outcome_of,
-    paused,
-    phase_named,
-    time_limit,
-)
 from forge_bot.runs.local_host import LocalHost, project_of
 from forge_bot.runs.models_and_prompts import end_batches, leaves_batches, prompts_for
 from forge_bot.runs.notifications import Message, Notify, warning
@@ -46,7 +38,16 @@ from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, answer, counted
 from forge_bot.runs.run_files import remove_work_tree
-from forge_bot.runs.this_process import interruptible, local_user
+from forge_bot.runs.this_process import (
+    Outcome,
+    interruptible,
+    lies_behind,
+    local_user,
+    outcome_of,
+    paused,
+    phase_named,
+    time_limit,
+)
 from forge_bot.settings import Config, load_config
 from forge_bot.values import PhaseId, Tier
 

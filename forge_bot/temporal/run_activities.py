@@ -45,9 +45,8 @@ from forge_bot.errors import (
 from forge_bot.git import Repository
 from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.agent_work.left_actions import keep_left, keep_result, left_action, performed
 from forge_bot.runs.find_runs import RunInfo, resolve_run
-from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.local_host import LocalHost, keep_left, keep_result, left_action, perform_left
 from forge_bot.runs.models_and_prompts import TierModels
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
@@ -251,7 +250,7 @@ class _RunWork:
 
     def _perform(self, agents: Agents, wanted: LeftAction, lock: Path | None = None) -> Stands:
         async def acted() -> str:
-            known = agents.journal.observed(wanted.key) or await performed(agents, wanted)
+            known = agents.journal.observed(wanted.key) or await perform_left(agents, wanted)
             return await asyncio.to_thread(kept, known)
 
         def kept(result: CapabilityResult) -> str:

@@ -31,12 +31,11 @@ from forge_bot.errors import (
 )
 from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.invocation_end import Outcome, outcome_of
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session, TerminalHost
-from forge_bot.runs.this_process import now
+from forge_bot.runs.this_process import Outcome, now, outcome_of
 from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.temporal_server import (
     TemporalPlace,

@@ -10,7 +10,7 @@ from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.errors import BadConfig, DiskFull, NoTestCommand
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.invocation_end import Outcome
+from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import read_topic
 from tests.bot import scene
 from tests.bot.catalogue import COMMANDS, LINKS, PLAIN, every_reply, example, gate, said_at_the_gate

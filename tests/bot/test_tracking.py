@@ -14,7 +14,7 @@ from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import pull_request
-from forge_bot.runs.invocation_end import Outcome
+from forge_bot.runs.this_process import Outcome
 from forge_bot.values import RunStatus, TaskId, TaskSpec
 from tests.bot import scene
 from tests.bot.reading import acts, elements, everything, shown

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from forge_bot.errors import TimeUsedUp
-from forge_bot.runs.invocation_end import paused, time_limit
+from forge_bot.runs.this_process import paused, time_limit
 from tests.fakes.sample import Sample
 
 SLOW = """import time, unittest

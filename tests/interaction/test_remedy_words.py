@@ -19,7 +19,7 @@ from forge_bot.interaction.remedy_words import remedy_at_terminal as at_terminal
 from forge_bot.interaction.remedy_words import remedy_for_client as for_client
 from forge_bot.interaction.remedy_words import remedy_in_thread as in_thread
 from forge_bot.remedies import ModelTrouble, Remedy, RemedyKind
-from forge_bot.runs.invocation_end import Outcome
+from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import hint_of
 
 COMMANDS = CommandNames(prefix="/bot")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.notifications import log_line
+from forge_bot.runs.this_process import Outcome
 from forge_bot.settings.config import CommandSettings, Config
 from tests.runs.test_tries import commands, document, said, stage, talker
 from tests.runs.wave_scene import Planned, Stage, done, replaced

@@ -6,7 +6,7 @@ import pytest
 
 from forge_bot.engine import Checkpoint
 from forge_bot.errors import BadOption
-from forge_bot.runs.invocation_end import lies_behind, phase_named
+from forge_bot.runs.this_process import lies_behind, phase_named
 from forge_bot.values import Effort, PhaseId, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, RED, Bench
 from tests.fakes.rows import rows

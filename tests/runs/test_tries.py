@@ -12,10 +12,10 @@ from forge_bot.agent.models.base import ModelCall
 from forge_bot.engine.reports import Answer as PersonsAnswer
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ModelUnavailable
-from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.notifications import CommandBegan, Message
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import PersonAnswer, answer
+from forge_bot.runs.this_process import Outcome
 from forge_bot.settings.config import CommandSettings, Config
 from tests.fakes.rows import rows
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, wrote

@@ -12,8 +12,7 @@ import pytest
 from forge_bot.agent.models.base import ModelCall
 from forge_bot.engine.reports import BudgetRaised
 from forge_bot.errors import ModelUnavailable
-from forge_bot.runs.invocation_end import Outcome
-from forge_bot.runs.this_process import now
+from forge_bot.runs.this_process import Outcome, now
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
 POEM = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"

@@ -15,11 +15,11 @@ from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.runs.create_run import NewRun, create_run, plan_for
 from forge_bot.runs.find_runs import RunInfo, resolve_run
-from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
+from forge_bot.runs.this_process import Outcome
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Tier, Usage

@@ -15,11 +15,11 @@ from forge_bot.engine.reports import Answer as PersonsAnswer
 from forge_bot.errors import GitFailed, SetupNotWalled
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import resolve_run
-from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.notifications import CommandEnded, Notice
 from forge_bot.runs.question import Question
 from forge_bot.runs.run_commands import PersonAnswer
 from forge_bot.runs.session import Session
+from forge_bot.runs.this_process import Outcome
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import hint_of

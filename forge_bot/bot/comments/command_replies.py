@@ -31,7 +31,7 @@ from forge_bot.interaction.run_facts import footer
 from forge_bot.prompts import escape
 from forge_bot.remedies import Remedy
 from forge_bot.runs.evidence_of_run import EVIDENCE
-from forge_bot.runs.invocation_end import Outcome
+from forge_bot.runs.this_process import Outcome
 from forge_bot.values import RunStatus
 
 _MOST_SHOWN = 2_000

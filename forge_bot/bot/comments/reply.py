@@ -20,8 +20,8 @@ from forge_bot.interaction.fit_comment import Tone, alert
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
-from forge_bot.runs.invocation_end import Outcome
 from forge_bot.runs.question import Question
+from forge_bot.runs.this_process import Outcome
 from forge_bot.store import UnreadComment
 from forge_bot.values import Frozen, TaskId
 

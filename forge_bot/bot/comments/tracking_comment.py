@@ -21,7 +21,7 @@ from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import head, may_be_billed, money, spent, tokens
 from forge_bot.interaction.run_facts import decided, footer, verdict_words
 from forge_bot.prompts import escape
-from forge_bot.runs.invocation_end import Outcome
+from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import listed, say
 
 _MOST_UNREAD = 3

@@ -12,7 +12,7 @@ from forge_bot.artifacts.sections import without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.phases import DRAFT, AgentPhase, AnyPhase, VerifyPhase
+from forge_bot.engine.phases import DRAFT, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten, head_of
 from forge_bot.engine.verification_report import composed
 from forge_bot.errors import GitFailed, PathEscapes
@@ -21,10 +21,9 @@ from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
     ArtifactContract,
     answer_contract,
-    design_risks,
+    inspected_with_graph,
+    signs_of_risk,
 )
-from forge_bot.runs.attachments import unseen_risks
-from forge_bot.runs.base_graph import with_graph
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.settings.protected_paths import protected_changes
@@ -36,23 +35,6 @@ _MOST_OF_DRAFT = 40_000
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
-
-
-def inspected_with_graph(
-    run: Run, phase: AnyPhase, inspection: Inspection, text: str
-) -> Inspection:
-    """Return the facts of a phase's document with those that the project's graph adds."""
-    plan = run.pipeline.approved_first
-    plans = plan is not None and phase.id == plan.id
-    return with_graph(run.repository, run.state.base_commit, inspection, text, plans=plans)
-
-
-def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
-    """Return the signs of risk in a document that a person is shown at the next question."""
-    if not (isinstance(phase, AgentPhase) and phase.shows_risks):
-        return ()
-    files = run.repository.list_files(run.state.base_commit)
-    return (*design_risks(text, files, run.config.protected), *unseen_risks(run))
 
 
 class OutputApplier:

@@ -1,13 +1,16 @@
-"""The requirements of an artifact, the problems of a text that has to meet them, and signs of risk
-in it and in how a repository is set up, which a person should see first.
+"""The requirements of an artifact, the problems of a text that has to meet them; what the graph of
+the base commit adds, and signs of risk in it and in how a repository is set up, which a person
+should see first.
 """
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from forge_bot.artifacts.design_outline import read_open_decisions
+from forge_bot.artifacts.design_outline import read_open_decisions, read_outline
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
 from forge_bot.artifacts.read_artifact import AnswersFor, inspect
 from forge_bot.artifacts.requirement_table import numbered_requirements
@@ -28,12 +31,17 @@ from forge_bot.interaction.pull_request_template import find_template
 from forge_bot.knowledge.history import REQUEST
 from forge_bot.knowledge.profile import Profile
 from forge_bot.prompts.untrusted import what_is_hidden
-from forge_bot.runs.attachments import decision_needed
+from forge_bot.runs.attachments import decision_needed, unseen_risks
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_snapshot import RunSnapshot
 from forge_bot.sandbox.box import BackendName
+from forge_bot.sentences import listed, say
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Verdict
+
+if TYPE_CHECKING:
+    from forge_bot.project.graph.project_graph import ProjectGraph
+
 
 _HIDDEN = (
     "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code"
@@ -168,8 +176,7 @@ def answer_contract(
 def contract_of(
     run: Run | RunSnapshot, phase: AnyPhase, headings: tuple[str, ...]
 ) -> ArtifactContract:
-    plan = run.pipeline.approved_first
-    plans = plan is not None and phase.id == plan.id
+    plans = _plans(run, phase)
     return ArtifactContract(
         headings=headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
@@ -186,7 +193,7 @@ _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
 _MANY_FILES = 15
 
 
-def design_risks(
+def _design_risks(
     design: str, files: Collection[str], patterns: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Risk flags of a design: protected paths, many files: signs, not proofs.
@@ -233,3 +240,116 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
             "the proxy"
         )
     return tuple(risks)
+
+
+MOST_READ = 4_000
+"""Files that a run reads for the graph where nothing is kept of them: about six seconds of work."""
+_NAMED = 3
+_BROKEN_NAMED = 20
+
+
+def inspected_with_graph(
+    run: Run, phase: AnyPhase, inspection: Inspection, text: str
+) -> Inspection:
+    """Return the facts of a phase's document with those that the project's graph adds: the reach of
+    the change, where the document plans it.
+    """
+    files = tuple(file.path for file in read_outline(text).files) if _plans(run, phase) else ()
+    if not files:
+        return inspection
+    return inspection.replace(reach=_reach(files, graph_at(run.repository, run.state.base_commit)))
+
+
+def _plans(run: Run | RunSnapshot, phase: AnyPhase) -> bool:
+    """Return whether a phase's document plans the change."""
+    plan = run.pipeline.approved_first
+    return plan is not None and phase.id == plan.id
+
+
+def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
+    """Return the signs of risk in a document that a person is shown at the next question."""
+    if not (isinstance(phase, AgentPhase) and phase.shows_risks):
+        return ()
+    files = run.repository.list_files(run.state.base_commit)
+    return (*_design_risks(text, files, run.config.protected), *unseen_risks(run))
+
+
+def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...]:
+    """Return the rules that hold at the base and not at the head, a sentence each.
+
+    Only where the base has a manifest: nobody agreed to rules that are written down nowhere. A
+    manifest that cannot be read, at the base or at the head, is broken too: it switches off all
+    rules.
+    """
+    if not has_rules(repository, base):
+        return ()
+    before, after = graph_at(repository, base), graph_at(repository, head)
+    if before is None or after is None:
+        return ()
+    from forge_bot.errors import BadManifest
+    from forge_bot.project.graph.verify_graph import newly_broken, verify
+
+    try:
+        verify(before)
+        violations = newly_broken(after, before)
+    except BadManifest as error:
+        return (f"{error.code}: {error.message} {' '.join(error.details)}".strip(),)
+    sentences = [
+        f"{violation.code} {violation.path}:{violation.line}: {violation.message}"
+        for violation in violations
+    ]
+    more = len(sentences) - _BROKEN_NAMED
+    return (*sentences[:_BROKEN_NAMED], *([f"{more} more rules are broken"] if more > 0 else []))
+
+
+def has_rules(repository: Repository, commit: str) -> bool:
+    """Return whether a commit has a manifest."""
+    from forge_bot.project.graph.manifest import MANIFEST
+
+    return repository.read(commit, MANIFEST) is not None
+
+
+@lru_cache(maxsize=4)
+def graph_at(repository: Repository, commit: str) -> "ProjectGraph | None":
+    """Return the graph of a commit; None if no file has imports that are resolved, or too many
+    files would have to be read.
+    """
+    if not _has_imports(repository, commit):
+        return None
+    from forge_bot.project.graph.read_graph import GraphReader
+
+    return GraphReader(repository).if_quick(commit, MOST_READ)
+
+
+@lru_cache(maxsize=4)
+def _has_imports(repository: Repository, commit: str) -> bool:
+    from forge_bot.project.graph.stacks.all_stacks import resolves
+
+    return any(map(resolves, repository.list_files(commit)))
+
+
+def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
+    """Return in a line or two what depends on the changed files, and those of them that no test
+    imports, not through other files either.
+    """
+    if graph is None:
+        return ""
+    from forge_bot.project.graph.graph_query import reach_of
+
+    changed = [path for path in files if path in graph.files and graph.files[path].kind.is_code]
+    reach = reach_of(graph, changed)
+    sentences: list[str] = []
+    if reach.code:
+        tests = (
+            say("question.and_tests", count=len(reach.tests))
+            if reach.tests
+            else say("question.and_no_test")
+        )
+        sentences.append(say("question.reaches", count=len(reach.code), tests=tests))
+    untested = [
+        path for path in changed if not path.endswith(".pyi") and not reach_of(graph, [path]).tests
+    ]
+    if untested:
+        names = listed(untested, "words.or", most=_NAMED)
+        sentences.append(say("question.no_test_reaches", names=names))
+    return " ".join(sentences)
