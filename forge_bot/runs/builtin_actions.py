@@ -18,10 +18,10 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
+from forge_bot.project.graph.verify_graph import broken_rules
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import (
     ai_risks,
-    broken_rules,
     contract_of,
     inspected_with_graph,
     setup_risks,

@@ -7,7 +7,7 @@ A reader that is kept reads only files that have changed since. Nothing is kept 
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -16,7 +16,7 @@ from forge_bot.git import Repository, blob_id
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.node_types import NodeKind, entry_points, kind_of
 from forge_bot.project.graph.project_graph import FileNode, GraphNode, ProjectGraph, with_tests
-from forge_bot.project.graph.stacks.all_stacks import stack_for
+from forge_bot.project.graph.stacks.all_stacks import resolves, stack_for
 from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
 from forge_bot.project.graph.syntax import FileFacts, ImportLine
 from forge_bot.project.scoped_commands import scoped_commands
@@ -26,6 +26,8 @@ from forge_bot.values import CommandName
 
 LINK = "120000"
 SUBMODULE = "160000"
+_MOST_READ = 4_000
+"""Files that a run reads for a graph: about six seconds of work."""
 _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
 )
@@ -249,3 +251,13 @@ def _commands(listing: Listing) -> tuple[GraphNode, ...]:
         for name in CommandName
         for command in commands.of(name)
     )
+
+
+@lru_cache(maxsize=4)
+def graph_at(repository: Repository, commit: str) -> ProjectGraph | None:
+    """Return the graph of a commit; None if no file has imports that are resolved, or too many
+    files would have to be read while a run waits.
+    """
+    if not any(map(resolves, repository.list_files(commit))):
+        return None
+    return GraphReader(repository).if_quick(commit, _MOST_READ)

@@ -1,5 +1,5 @@
-"""Find what breaks a graph's manifest or the rules on tiers, and what needs no rule: files that
-cannot be read whole, imports of nothing, and critical code without a test.
+"""Find what breaks a graph's manifest or the rules on tiers, also by a change alone, and what needs
+no rule: files that cannot be read whole, imports of nothing, and critical code without a test.
 """
 
 from collections.abc import Iterable, Iterator
@@ -8,18 +8,22 @@ from dataclasses import replace
 from pydantic import Field
 
 from forge_bot.errors import (
+    BadManifest,
     ForbiddenImport,
     ManifestAndCodeDiffer,
     ProposedContractUnresolved,
     ProposedDependencyUnresolved,
 )
+from forge_bot.git import Repository
 from forge_bot.project.graph.manifest import MANIFEST, OUTSIDE, Manifest, declared, matching
 from forge_bot.project.graph.node_types import Criticality, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.read_graph import graph_at
 from forge_bot.values import Frozen
 
 _SURFACE_MAY = (NodeTier.SURFACE, NodeTier.SCHEMA, NodeTier.WORKER)
 _MOST_DEPENDENCIES = 20
+_BROKEN_NAMED = 20
 
 
 class GraphFinding(Frozen):
@@ -180,3 +184,30 @@ def _find_untested(graph: ProjectGraph) -> Iterator[GraphFinding]:
         if high and node.kind.is_code and not graph.testers.get(path):
             message = f"is of {stated.criticality} criticality, and no test imports it"
             yield _finding(graph, "SCAN-004", path, message, (path, 1), "")
+
+
+def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...]:
+    """Return the rules that hold at the base and not at the head, a sentence each.
+
+    Only where the base has a manifest: nobody agreed to rules that are written down nowhere. A
+    manifest that cannot be read, at the base or at the head, is broken too: it switches off all
+    rules.
+    """
+    if not has_rules(repository, base):
+        return ()
+    before, after = graph_at(repository, base), graph_at(repository, head)
+    if before is None or after is None:
+        return ()
+    try:
+        verify(before)
+        violations = newly_broken(after, before)
+    except BadManifest as error:
+        return (f"{error.code}: {error.message} {' '.join(error.details)}".strip(),)
+    sentences = [f"{one.code} {one.path}:{one.line}: {one.message}" for one in violations]
+    more = len(sentences) - _BROKEN_NAMED
+    return (*sentences[:_BROKEN_NAMED], *([f"{more} more rules are broken"] if more > 0 else []))
+
+
+def has_rules(repository: Repository, commit: str) -> bool:
+    """Return whether a commit has a manifest."""
+    return repository.read(commit, MANIFEST) is not None

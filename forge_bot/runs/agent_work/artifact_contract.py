@@ -5,7 +5,6 @@ should see first.
 
 import re
 from collections.abc import Collection, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -242,10 +241,7 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
     return tuple(risks)
 
 
-MOST_READ = 4_000
-"""Files that a run reads for the graph where nothing is kept of them: about six seconds of work."""
 _NAMED = 3
-_BROKEN_NAMED = 20
 
 
 def inspected_with_graph(
@@ -257,6 +253,8 @@ def inspected_with_graph(
     files = tuple(file.path for file in read_outline(text).files) if _plans(run, phase) else ()
     if not files:
         return inspection
+    from forge_bot.project.graph.read_graph import graph_at
+
     return inspection.replace(reach=_reach(files, graph_at(run.repository, run.state.base_commit)))
 
 
@@ -272,60 +270,6 @@ def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
         return ()
     files = run.repository.list_files(run.state.base_commit)
     return (*_design_risks(text, files, run.config.protected), *unseen_risks(run))
-
-
-def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...]:
-    """Return the rules that hold at the base and not at the head, a sentence each.
-
-    Only where the base has a manifest: nobody agreed to rules that are written down nowhere. A
-    manifest that cannot be read, at the base or at the head, is broken too: it switches off all
-    rules.
-    """
-    if not has_rules(repository, base):
-        return ()
-    before, after = graph_at(repository, base), graph_at(repository, head)
-    if before is None or after is None:
-        return ()
-    from forge_bot.errors import BadManifest
-    from forge_bot.project.graph.verify_graph import newly_broken, verify
-
-    try:
-        verify(before)
-        violations = newly_broken(after, before)
-    except BadManifest as error:
-        return (f"{error.code}: {error.message} {' '.join(error.details)}".strip(),)
-    sentences = [
-        f"{violation.code} {violation.path}:{violation.line}: {violation.message}"
-        for violation in violations
-    ]
-    more = len(sentences) - _BROKEN_NAMED
-    return (*sentences[:_BROKEN_NAMED], *([f"{more} more rules are broken"] if more > 0 else []))
-
-
-def has_rules(repository: Repository, commit: str) -> bool:
-    """Return whether a commit has a manifest."""
-    from forge_bot.project.graph.manifest import MANIFEST
-
-    return repository.read(commit, MANIFEST) is not None
-
-
-@lru_cache(maxsize=4)
-def graph_at(repository: Repository, commit: str) -> "ProjectGraph | None":
-    """Return the graph of a commit; None if no file has imports that are resolved, or too many
-    files would have to be read.
-    """
-    if not _has_imports(repository, commit):
-        return None
-    from forge_bot.project.graph.read_graph import GraphReader
-
-    return GraphReader(repository).if_quick(commit, MOST_READ)
-
-
-@lru_cache(maxsize=4)
-def _has_imports(repository: Repository, commit: str) -> bool:
-    from forge_bot.project.graph.stacks.all_stacks import resolves
-
-    return any(map(resolves, repository.list_files(commit)))
 
 
 def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:

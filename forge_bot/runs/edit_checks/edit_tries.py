@@ -15,7 +15,7 @@ from forge_bot.errors import CannotJudge, PathEscapes, WriteFailed
 from forge_bot.git import Tree, blob_id
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.project.detected_commands import Command, takes
-from forge_bot.runs.agent_work.artifact_contract import broken_rules, has_rules
+from forge_bot.project.graph.verify_graph import broken_rules, has_rules
 from forge_bot.runs.edit_checks.newly_red import JudgedEdits, NewlyRed, outcome_of
 from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
