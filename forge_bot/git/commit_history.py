@@ -137,6 +137,12 @@ def last_subjects(root: Path, commit: str, most: int, path: str = ".") -> tuple[
     return tuple(line for line in listed.split("\n") if line)
 
 
+def newest_tag(root: Path, commit: str) -> str:
+    """Return the newest tag that a commit has behind it, "" without one."""
+    tag = git(root, "describe", "--tags", "--abbrev=0", commit, seconds=LONG, ok=(0, 128))
+    return tag.line if tag.code == 0 else ""
+
+
 def commits_between(root: Path, base: str, tip: str) -> frozenset[str]:
     """Return the ids of a commit and its ancestors without those of another one."""
     return frozenset(git(root, "rev-list", tip, f"^{base}", "--", seconds=LONG).line.split())

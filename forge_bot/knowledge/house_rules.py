@@ -18,17 +18,20 @@ _ROOM = 2_200
 
 _LEAST = 600
 _MOST_CHANGELOG = 700
+_MOST_GUIDE = 800
 _TOP = 200
 _EXAMPLES = 3
 _FOLDERS = ("", ".github/", "docs/", ".gitlab/", "doc/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
 _GUIDES = names("agents claude gemini .cursorrules copilot-instructions contributing hacking style")
+_FOR_PEOPLE = names("contributing hacking style")
 _CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
 _PART_OF_CHANGELOG = re.compile(r"(?:changelog|changes|history)[-_.].+\.(?:md|rst|txt)")
 _FRAGMENTS = names("newsfragments changelog.d changelog_entries news changes .changeset")
 _FRAGMENT = re.compile(r"/\W*\d+[.\-_]|/README|/config\.json$")
 _HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
+_INCLUDES = re.compile(r"include::|\{include\}")
 _HEADING = re.compile(r"(#{1,6}|=+)\s+\S")
 _UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
 _ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
@@ -41,6 +44,13 @@ _MARK = 60
 _UNRELEASED = re.compile(
     r"unreleased|not (?:yet )?released|upcoming|in development|\bnext\b", re.IGNORECASE
 )
+_RULE_OF_GUIDE = re.compile(
+    r"changelog|release note|\bnews\b|docstring|type (?:hint|annotation)|annotat|line length"
+    r"|\bstyle|commit message|sign[- ]off|coverage|\btests?\b|\bdocs\b|documentation|deprecat",
+    re.IGNORECASE,
+)
+"""Words of a paragraph that says what a change has to look like, or to bring along."""
+
 _VERSION = re.compile(rf"\d|{_UNRELEASED.pattern}", re.IGNORECASE)
 _RELEASED = re.compile(
     r"\b20\d\d-\d\d-\d\d\b|\breleased\b"
@@ -65,7 +75,7 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
     else:
         logs = list(_look_in_usual_places(listing, _CHANGELOGS))
         # A page of the documentation may only include another file.
-        waiting += [path for path in logs if "include::" not in listing.text(path)[:_TOP]][:1]
+        waiting += [path for path in logs if not _INCLUDES.search(listing.text(path)[:_TOP])][:1]
     room, rules = _ROOM, list[HouseRule]()
     for place, path in enumerate(waiting):
         share = min(room, max(_LEAST, room // (len(waiting) - place)))
@@ -74,7 +84,7 @@ def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
         elif tells_of_changes(path):
             rule = newest_entries(path, listing.text(path), min(share, _MOST_CHANGELOG))
         else:
-            rule = _beginning(path, _HTML_COMMENT.sub("", listing.text(path)).strip(), share)
+            rule = _shorten_guide(path, _HTML_COMMENT.sub("", listing.text(path)).strip(), share)
         if rule.text.strip():
             rules.append(rule)
             room -= len(rule.text)
@@ -136,12 +146,28 @@ def _count_fitting(lines: Sequence[str], room: int) -> int:
     return sum(size <= room for size in accumulate(len(line) + 1 for line in lines))
 
 
-def _beginning(path: str, text: str, room: int) -> HouseRule:
-    """Return a file whole, or as many of its first lines as fit."""
+def _shorten_guide(path: str, text: str, room: int) -> HouseRule:
+    """Return a file whole, or as many of its first lines as fit: of a guide for people, of the
+    paragraphs with rules for a change.
+    """
     if len(text) <= room:
         return HouseRule(path=path, text=f"{text}\n")
+    if basename(path).casefold().startswith(_FOR_PEOPLE):
+        return HouseRule(path=path, text=_find_rules(text), part="rules for changes")
     whole_lines = text[:room].rpartition("\n")[0]
     return HouseRule(path=path, text=f"{whole_lines}\n", part="the beginning")
+
+
+def _find_rules(guide: str) -> str:
+    """Return the paragraphs that say most of what a change has to look like, in their order."""
+    paragraphs = re.split(r"\n\s*\n", guide)
+    weights = [len({*_RULE_OF_GUIDE.findall(paragraph.casefold())}) for paragraph in paragraphs]
+    room, chosen = _MOST_GUIDE, list[int]()
+    for place in sorted(range(len(paragraphs)), key=lambda place: -weights[place]):
+        if weights[place] and len(paragraphs[place]) < room:
+            chosen.append(place)
+            room -= len(paragraphs[place]) + 2
+    return "".join(f"{paragraphs[place]}\n\n" for place in sorted(chosen))
 
 
 def _guides(listing: Listing) -> Iterator[str]:
@@ -150,8 +176,9 @@ def _guides(listing: Listing) -> Iterator[str]:
     for path in _look_in_usual_places(listing, _GUIDES):
         text = listing.text(path).strip()
         pointer = _POINTER.fullmatch(text)
-        # A file may be a copy of another one, or only name it.
-        if text and text not in known and not (pointer and listing.has(pointer[1])):
+        # A file may be a copy of another one, or only name or include it.
+        elsewhere = (pointer and listing.has(pointer[1])) or _INCLUDES.search(text[:_TOP])
+        if text and text not in known and not elsewhere:
             known.add(text)
             yield path
 

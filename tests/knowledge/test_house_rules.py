@@ -36,11 +36,19 @@ def test_a_file_that_is_a_copy_or_only_names_another_is_shown_once() -> None:
 
 def test_however_much_there_is_whole_lines_within_a_fixed_length_are_shown() -> None:
     long = "\n".join(f"Rule number {number} of this project." for number in range(2_000))
-    found = rules({"AGENTS.md": long, "CONTRIBUTING.md": f"{long}\nThe end.", "CHANGELOG.md": LOG})
+    found = rules({"AGENTS.md": long, "CLAUDE.md": f"{long}\nThe end.", "CHANGELOG.md": LOG})
     assert sum(len(rule.text) for rule in found.values()) <= 3_200
     assert found["AGENTS.md"].part == "the beginning"
     assert found["AGENTS.md"].text.endswith("of this project.\n")
     assert "- new" in found["CHANGELOG.md"].text
+
+
+def test_of_a_long_guide_for_people_the_paragraphs_with_rules_for_a_change_are_shown() -> None:
+    idle = "Thank you for the time that you give to this project, and welcome.\n\n" * 40
+    rule = "Each change needs tests, a docstring and an entry in the changelog."
+    guide = f"{idle}{rule}\n\n{idle}"
+    assert rules({"CONTRIBUTING.md": guide})["CONTRIBUTING.md"].text.strip() == rule
+    assert "CONTRIBUTING.md" not in rules({"CONTRIBUTING.md": idle})
 
 
 @pytest.mark.parametrize(
