@@ -6,6 +6,7 @@ Faces render it.
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from difflib import unified_diff
 from fnmatch import fnmatch
 from functools import partial
@@ -23,9 +24,10 @@ from forge_bot.artifacts.requirement_table import (
 )
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
 from forge_bot.engine.person_requirements import person_requirements
-from forge_bot.engine.phases import AgentPhase
+from forge_bot.engine.phases import DRAFT, AgentPhase
 from forge_bot.engine.reports import Answer, GateShown
 from forge_bot.engine.state import OpenGate, Reason, State
+from forge_bot.errors import GitFailed
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.agent_work.artifact_contract import listed_requirements
 from forge_bot.runs.question_overview import Overview, overview
@@ -180,6 +182,7 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
         risks=(
             *asked.risks,
             *_setup_of_patch(run),
+            *_weakened_by_draft(run, asked),
             *_hidden(run, documents, but=() if agents_read_files else (_REQUEST,)),
         ),
         findings=findings,
@@ -368,6 +371,23 @@ def _gate_in(raw: bytes | None) -> OpenGate | None:
         return State.model_validate_json(raw or b"").gate
     except ValidationError:
         return None
+
+
+def _weakened_by_draft(run: Run, asked: Checkpoint) -> list[str]:
+    """Return the tests that a draft deletes, skips or weakens and its design does not name, as
+    risks.
+    """
+    if DRAFT not in {file.name for file in asked.files}:
+        return []
+    from forge_bot.git.commit_objects import commit_of_patch
+    from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
+
+    base, patch = run.tree.head().commit, run.workspace.read_bytes(DRAFT) or b""
+    with suppress(GitFailed):
+        made = commit_of_patch(run.repository.root, base, patch)
+        weakened = weakened_in(run, base, made).unnamed
+        return [say("question.weakens", name=DRAFT, what=one) for one in weakened]
+    return []
 
 
 def _setup_of_patch(run: Run) -> Iterator[str]:
