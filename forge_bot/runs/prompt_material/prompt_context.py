@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine import SpawnAgent
+from forge_bot.engine.drafts import may_draft
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import (
     AgentPhase,
@@ -129,7 +130,7 @@ class PromptContext:
             offered=self._list_offered(),
             menu_notes=self.menu_notes,
             answer="Change" if self.run.pipeline.implements(phase.id) else "Document",
-            drafts=self.delivery == "answer" and self.run.pipeline.drafts(phase.id, state.effort),
+            drafts=self.delivery == "answer" and may_draft(self.run.pipeline, state, phase.id),
             limits=turns,
         )
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import last_subjects
+from forge_bot.git.commit_history import last_subjects, newest_tag
 from forge_bot.knowledge.blocks import Span
 from forge_bot.knowledge.code_index import is_prose
 from forge_bot.knowledge.excerpts import FileFocus, excerpt
@@ -35,7 +35,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
 )
 from forge_bot.text_format import cut
 
-_FOR_FIRST = 10_000
+_FOR_FIRST = 7_000
 """Characters of the file that a request is most likely about: an agent would read the rest of a
 short one anyway.
 """
@@ -62,11 +62,11 @@ _FOR_TASK = _Room(20_000, 4_200)
 
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 5
-_CODE_FOR_REQUEST = 1_200
+_CODE_FOR_REQUEST = 600
 _TESTS_FOR_REQUEST = 2_400
 """Characters of each further file behind the request: enough to see how its tests are written."""
 
-_PROSE_FOR_REQUEST = 400
+_PROSE_FOR_REQUEST = 200
 _PROSE = 3_500
 _NEWEST = 1_600
 """Characters of a changelog that the rules of the repository do not show."""
@@ -126,15 +126,19 @@ class PromptFiles:
         ]
 
     def _tell_habit(self, path: str) -> str:
-        """Return which commits changed a changelog last: whether each change adds its entry, or
-        the release does.
+        """Return which commits changed a changelog last, so whether each change adds its entry or
+        the release does, and the newest tag, which shows what is released.
         """
         if path not in self._changelogs:
             return ""
         root, base = self.repository.root, self.repository.commit_id(self.base)
         subjects = last_subjects(root, base, _SUBJECTS, path)
-        told = "; ".join(f"“{cut(subject, _SUBJECT)}”" for subject in subjects)
-        return f"Changed last by the commits {told}\n" if told else ""
+        listed_subjects = "; ".join(f"“{cut(subject, _SUBJECT)}”" for subject in subjects)
+        changed = f"Changed last by the commits {listed_subjects}\n" if subjects else ""
+        tag = newest_tag(root, base)
+        return changed + (
+            f"The newest tag is {cut(tag, _SUBJECT)}: that is released.\n" if tag else ""
+        )
 
     def named_in(self, document: str, *, shown_too: bool = True) -> list[InputFile]:
         """Return the files that a document names, in its order, as they were at the base; behind

@@ -1,5 +1,6 @@
 """The inputs of a prompt: documents of the run, and the files and changes that an agent needs."""
 
+import re
 import shlex
 from collections.abc import Collection, Sequence
 from typing import assert_never
@@ -319,12 +320,15 @@ class PromptInputs:
                     name=name, text=f"# {text}{labels}", untrusted=request.source.type != "text"
                 )
             )
+        text = self.run.workspace.read(name)
+        if name.endswith(".patch"):
+            # Ids of objects tell a reader nothing.
+            text = _NOT_APPLIED + re.sub(r"(?m)^index [0-9a-f]{40}\.\..*\n", "", text)
         # Logs of checks and results of calls quote whatever ran there.
         return self._quote(
             InputFile(
                 name=name,
-                text=(_NOT_APPLIED if name.endswith(".patch") else "")
-                + self.run.workspace.read(name),
+                text=text,
                 untrusted=name.startswith((FOLLOW_UP, CALLS)),
             )
         )

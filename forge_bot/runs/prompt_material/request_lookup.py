@@ -43,8 +43,8 @@ _COMMON = 80
 """Lines with a name beyond which they tell nothing; and the same of one that is defined nowhere."""
 _COMMON_UNDEFINED = 40
 
-_USES_OF_A_NAME = 16
-_USES_TOLD = 24
+_USES_OF_A_NAME = 12
+_USES_TOLD = 16
 _LINE = 100
 
 Use = tuple[str, int, str]
@@ -79,7 +79,8 @@ class RequestLookup(NamedTuple):
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
         listed_uses: dict[Use, None] = {}
         cut: list[str] = []
-        for name, uses in sorted(self.uses.items(), key=lambda pair: len(pair[1])):
+        own = {name: uses for name, uses in self.uses.items() if self.defined.get(name)}
+        for name, uses in sorted((own or self.uses).items(), key=lambda pair: len(pair[1])):
             hidden = [use for use in uses if not _is_shown(use, shown)]
             if len(hidden) <= min(_USES_OF_A_NAME, _USES_TOLD - len(listed_uses)):
                 listed_uses.update(dict.fromkeys(hidden))
