@@ -3,9 +3,23 @@ with the design, and the change of the only task then.
 """
 
 from forge_bot.engine.gates import approvals_of, is_approved
-from forge_bot.engine.phases import DRAFT, GatePhase
+from forge_bot.engine.phases import DRAFT, GatePhase, ReviewPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskStatus
+from forge_bot.values import PhaseId
+
+
+def may_draft(pipeline: Pipeline, state: State, phase_id: PhaseId) -> bool:
+    """Return whether a phase's answer may hold the change that waits with the design: its author
+    drafts it, and its reviewer may correct a draft.
+    """
+    return pipeline.drafts(phase_id, state.effort) or may_correct(pipeline, state, phase_id)
+
+
+def may_correct(pipeline: Pipeline, state: State, phase_id: PhaseId) -> bool:
+    """Return whether a phase reviews a draft, which its answer may correct."""
+    phase = pipeline.phase(phase_id)
+    return isinstance(phase, ReviewPhase) and phase.of_drafts and DRAFT in state.artifacts
 
 
 def take_draft(pipeline: Pipeline, state: State) -> State:

@@ -5,7 +5,7 @@ from itertools import count
 
 from forge_bot.artifacts.task_checks import next_human, ready
 from forge_bot.engine.call_records import outstanding_call
-from forge_bot.engine.drafts import draft_review, take_draft
+from forge_bot.engine.drafts import draft_review, may_correct, take_draft
 from forge_bot.engine.gates import (
     is_approved_by_auto,
     open_decision,
@@ -47,7 +47,7 @@ def is_left_out(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
         return (phase.skip_when == "no-pull-request" and state.flags.skip_pr) or (
             phase.skip_when == "no-source" and not state.source.url
         )
-    if isinstance(phase, ReviewPhase) and phase.of_drafts and DRAFT in state.artifacts:
+    if may_correct(pipeline, state, phase.id):
         return False
     return phase.id in pipeline.skipped(state.effort, auto=state.flags.auto)
 

@@ -141,7 +141,8 @@ class Material(Frozen):
     )
     answer: Literal["Document", "Change"] = "Document"
     drafts: bool = Field(
-        default=False, description="the answer may hold the change that the document designs"
+        default=False,
+        description="the answer may hold the change that the document designs, or corrects",
     )
     limits: tuple[int, int] = Field(
         default=(8, 8), description="turns, and requests and actions a turn"

@@ -14,6 +14,11 @@ from tests.runs.test_next_document import ANALYST, TASK, TITLE, both, markdown
 DRAFT = "draft.patch"
 APPROVED = script.review("APPROVE", extra=["Requirements"])
 BROKEN = {**script.GUARD, "new": "        raise RuntimeError(day)\n"}
+MENDED = {
+    **script.GUARD,
+    "old": "        if day < self.start:\n",
+    "new": "        if day < self.start:  # before the rota\n",
+}
 
 
 def drafted(*edits: dict[str, str], design: str = "") -> script.Answer:
@@ -30,6 +35,7 @@ def asked(sample: Sample, effort: str = "S", **answers: script.Answer) -> str:
         different[ANALYST, "*", "1.1~2"] = answers["then"]
     if "review" in answers:
         different["design-reviewer", "*", "1.1"] = answers["review"]
+        different["design-reviewer", "*", "1.1~2"] = APPROVED
     if "anew" in answers:
         different["architect", "*", "*"] = answers["anew"]
     model = sample.model(different)
@@ -105,6 +111,44 @@ def test_a_reviewers_no_goes_to_the_architect_who_may_draft_anew(sample: Sample)
     assert "rota/schedule.py" not in (sample.workspace / DRAFT).read_text()
 
 
+def corrected(verdict: str, *edits: dict[str, str]) -> script.Answer:
+    finding = "[MINOR] the message names nobody. Corrected."
+    return {**script.review(verdict, finding, extra=["Requirements"]), "edits": list(edits)}
+
+
+def test_a_reviewer_corrects_the_draft_itself_and_the_person_is_shown_the_corrected_one(
+    sample: Sample,
+) -> None:
+    model = asked(sample, review=corrected("APPROVE_WITH_NOTES", MENDED))
+    patch = (sample.workspace / DRAFT).read_text()
+    assert "before the rota" in patch
+    assert "tests/test_before.py" in patch
+    assert "Nothing is newly red" in (sample.workspace / "review-design.md").read_text()
+    assert status(sample)["usage"]["calls"] == 2
+    assert sample.forge("approve", "--model", model).code == 0
+    assert status(sample)["usage"]["calls"] == 2
+    assert "before the rota" in sample.git("show", f"{sample.offered}:rota/schedule.py")
+
+
+@pytest.mark.parametrize(
+    "review",
+    [
+        corrected("REVISE", MENDED),
+        corrected("APPROVE_WITH_NOTES", script.WORKFLOW),
+        corrected("APPROVE_WITH_NOTES", {**MENDED, "new": BROKEN["new"]}),
+    ],
+    ids=["sent back too", "a protected file", "newly red"],
+)
+def test_a_correction_that_cannot_be_taken_goes_back_to_the_reviewer(
+    sample: Sample, review: script.Answer
+) -> None:
+    asked(sample, review=review)
+    assert status(sample)["usage"]["calls"] == 3
+    patch = (sample.workspace / DRAFT).read_text()
+    assert "day < self.start:\n" in patch
+    assert ".github" not in patch
+
+
 def test_protected_files_are_never_drafted(sample: Sample) -> None:
     asked(sample, first=drafted(script.GUARD, script.WORKFLOW))
     assert DRAFT not in shown(sample)
@@ -120,6 +164,7 @@ def test_a_draft_that_deletes_a_test_asks_a_person_unless_its_author_says_so(
     design = markdown("architect", TITLE).replace("Something true.", words)
     model = asked(sample, first=drafted(script.GUARD, script.TEST, gone, design=design))
     assert "was deleted" in (sample.workspace / "design.md").read_text()
+    assert ("weakens tests" in sample.forge("resume", "--model", model).out) is not named
     done = sample.forge("approve", "--model", model)
     assert (done.code, "was deleted" in done.out) == ((0, False) if named else (3, True)), done.out
 

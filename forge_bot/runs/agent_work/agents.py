@@ -26,6 +26,7 @@ from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.tool_catalogue import ToolContext, get_capability_specs
 from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
+from forge_bot.engine.drafts import may_draft
 from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import blob_id
@@ -348,10 +349,10 @@ class Agents:
         )
 
     def _kind_of_answer(self, action: SpawnAgent) -> AnswerKind:
-        pipeline, effort = self.run.pipeline, self.run.state.effort
+        pipeline = self.run.pipeline
         if pipeline.implements(action.phase):
             return AnswerKind.CHANGE
-        drafts = pipeline.drafts(action.phase, effort)
+        drafts = may_draft(pipeline, self.run.state, action.phase)
         return AnswerKind.EITHER if drafts else AnswerKind.DOCUMENT
 
     def _list_offered(self, action: SpawnAgent) -> tuple[str, ...]:

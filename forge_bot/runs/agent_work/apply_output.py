@@ -7,16 +7,20 @@ from collections.abc import Callable, Sequence
 
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
+from forge_bot.agent.text_files import normalise
 from forge_bot.agent.tries import FormattedFile, with_formatting
 from forge_bot.artifacts.sections import without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
+from forge_bot.engine.drafts import may_correct, may_draft
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import DRAFT, VerifyPhase
 from forge_bot.engine.reports import ArtifactWritten, head_of
 from forge_bot.engine.verification_report import composed
 from forge_bot.errors import GitFailed, PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
+from forge_bot.git.commit_objects import commit_of_patch
+from forge_bot.git.diff import changed
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
     ArtifactContract,
@@ -28,10 +32,16 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store import inside, write_whole
-from forge_bot.values import Inspection, TaskId, Usage
+from forge_bot.values import Inspection, TaskId, Usage, Verdict
 
 _MOST_OF_DRAFT = 40_000
 """Characters of a drafted patch."""
+
+_WITHOUT_NOTES = (
+    "edits correct the draft, with the verdict APPROVE_WITH_NOTES and a finding for each: a review"
+    " that sends it back, or finds nothing, has none"
+)
+_PROTECTED = "{paths} is protected: a correction may not change it; say REVISE"
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
@@ -52,8 +62,11 @@ class OutputApplier:
 
         def complaints(answer: Document | Change) -> tuple[str, ...]:
             text = answer.artifact_markdown
-            plan = self._plan(answer, tree) if isinstance(answer, Change) else EditPlan()
-            return (*contract.complaints(text), *plan.problems)
+            if not isinstance(answer, Change):
+                return contract.complaints(text)
+            plan = self._plan(answer, tree)
+            unfit = self._why_no_correction(contract.inspect(text).verdict, plan)
+            return (*contract.complaints(text), *plan.problems, *unfit)
 
         return complaints
 
@@ -69,8 +82,48 @@ class OutputApplier:
         return bool(self.held_paths(tuple(path for path, _ in files)))
 
     def _plan(self, answer: Change, tree: Tree) -> EditPlan:
+        """Plan the edits of an answer; those that correct a draft on top of it, and with it."""
         folder = Folder(tree.path)
-        return plan_edits(folder.read, answer.edits, folder.line_end_of_kind)
+        try:
+            drafted = self._drafted()
+        except GitFailed:
+            return EditPlan(problems=(f"{DRAFT} does not fit any more: say REVISE",))
+
+        def read(path: str) -> bytes | None:
+            before = folder.read(path)
+            return drafted.get(normalise(path), before)
+
+        plan = plan_edits(read, answer.edits, folder.line_end_of_kind)
+        if plan.problems:
+            return plan
+        return plan.replace(files=tuple({**drafted, **dict(plan.files)}.items()))
+
+    def _drafted(self) -> dict[str, bytes | None]:
+        """Return the files that a draft changes, while its review may correct it. Raises GitFailed
+        where it does not fit any more.
+        """
+        run = self.run
+        if not self._corrects:
+            return {}
+        root, head = run.repository.root, run.tree.head().commit
+        made = commit_of_patch(root, head, run.workspace.read_bytes(DRAFT) or b"")
+        paths = changed(root, head, made)
+        files = run.repository.read_many(made, paths)
+        return {path: files.get(path) for path in paths}
+
+    @property
+    def _corrects(self) -> bool:
+        state = self.run.state
+        return may_correct(self.run.pipeline, state, state.current_phase)
+
+    def _why_no_correction(self, verdict: Verdict | None, plan: EditPlan) -> tuple[str, ...]:
+        """Return why a review may not have these edits of a draft."""
+        if not self._corrects:
+            return ()
+        if verdict is not Verdict.APPROVE_WITH_NOTES:
+            return (_WITHOUT_NOTES,)
+        held = self.held_paths(tuple(path for path, _ in plan.files))
+        return (_PROTECTED.format(paths=", ".join(held)),) if held else ()
 
     def land(
         self,
@@ -99,7 +152,7 @@ class OutputApplier:
         report = self._write_artifact(action, task, text, inspection, usage)
         if files is None:
             return report, ()
-        if self.run.pipeline.drafts(action.phase, self.run.state.effort):
+        if may_draft(self.run.pipeline, self.run.state, action.phase):
             whole = len(inspection.next_documents) == len(contract.next_documents)
             return (self._keep_draft(report, files) if whole else report), ()
         self._write(files)
@@ -197,11 +250,13 @@ class OutputApplier:
     def _keep_draft(self, report: ArtifactWritten, files: Files) -> ArtifactWritten:
         """Return the report with the edits as the draft, and leave the tree as it is. Nobody drafts
         edits of protected files, what a person cannot read, or more than they would: an implementer
-        follows.
+        follows. A correction keeps the modes of files that the draft has.
         """
         touched = tuple(path for path, _ in files)
         if not files or self.held_paths(touched):
             return report
+        if self._corrects:
+            self.run.tree.apply(self.run.workspace.read(DRAFT))
         self._write(files)
         patch = self.run.tree.patch(touched)
         self.run.tree.discard(touched)
