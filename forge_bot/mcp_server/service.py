@@ -15,11 +15,7 @@ from forge_bot.gate.grammar import NAMED, Mistyped, Retry, Update
 from forge_bot.gate.parse_comment import read_command
 from forge_bot.mcp_server.client_runs.client_actions import ClientAction, next_for_client
 from forge_bot.mcp_server.client_runs.client_reports import record_client_report
-from forge_bot.mcp_server.client_runs.client_tree import (
-    CheckWorktree,
-    ClientTries,
-    check_foreign_commits,
-)
+from forge_bot.mcp_server.client_runs.client_tree import check_foreign_commits
 from forge_bot.mcp_server.client_runs.person_answers import (
     VIA,
     find_earlier_answer,
@@ -31,7 +27,7 @@ from forge_bot.mcp_server.client_runs.pipeline_init_with_context import BeforeRu
 from forge_bot.mcp_server.queries import GraphAnswers, Queries
 from forge_bot.mcp_server.served_repository import ServedRepository, Turns, hold_client_run
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
-from forge_bot.runs.notifications import Notice, Notify
+from forge_bot.runs.notifications import Notify
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import Giver, PersonAnswer, report_of
 
@@ -50,7 +46,6 @@ class Service:
         self.served = ServedRepository(folder)
         self.graphs = GraphAnswers(self.served)
         self.queries = Queries(self.served, self.graphs)
-        self.commands = CheckWorktree()
         self._turns: Turns = {}
         self._confirming = Confirmations()
         self._results: dict[str, tuple[Previous, ReportResult]] = {}
@@ -80,7 +75,7 @@ class Service:
         """`pipeline_next_action`: record the report, perform our own actions, return the next."""
         previous = Previous.model_validate(given)
         with self._run(workspace) as run:
-            result, warnings = self._reported(run, previous, tell)
+            result, warnings = self._reported(run, previous)
             if text := previous.user_response.strip():
                 if asks_itself and isinstance(run.action, Checkpoint | HumanGate):
                     raise AskedElsewhere(
@@ -89,16 +84,14 @@ class Service:
                     )
                 digest, action_id = previous.digest, previous.action_id
                 warnings = [pass_on_answer(run, text, digest, action_id, client)]
-            action = next_for_client(run, self.commands, tell, by_path=self.by_path)
+            action = next_for_client(run, tell, by_path=self.by_path)
             return action.with_report(result, [*run.notices, *warnings])
 
-    def _reported(
-        self, run: Run, previous: Previous, tell: Notify
-    ) -> tuple[ReportResult | None, list[str]]:
+    def _reported(self, run: Run, previous: Previous) -> tuple[ReportResult | None, list[str]]:
         """Record a report. Return its effect, or warnings where it has none."""
         if not previous.is_report:
             return None, []
-        if (recorded := self._record(run, previous, tell)) is not None:
+        if (recorded := self._record(run, previous)) is not None:
             self._results[run.name] = (previous, recorded.result)
             return recorded.result, []
         before, result = self._results.get(run.name, (None, None))
@@ -120,7 +113,7 @@ class Service:
         digest = asked.question.data.digest if asked.question is not None else ""
         with self._run(workspace) as run:
             warning = record_answer(run, asked.action_id, reply, digest, cut=bool(asked.cut))
-            action = next_for_client(run, self.commands, tell, by_path=self.by_path)
+            action = next_for_client(run, tell, by_path=self.by_path)
             return action.with_report(asked.report, [*run.notices, warning])
 
     def report_result(self, workspace: str, phase: str, given: Mapping[str, Any]) -> PhaseReport:
@@ -133,7 +126,7 @@ class Service:
                     warning = f"{phase} is complete already; {action_id} is outstanding"
                     return PhaseReport(state_updated=False, warning=warning)
                 raise WrongAction(f"{phase} was reported, but {action_id} is outstanding.")
-            recorded = self._record(run, previous, _show_nothing)
+            recorded = self._record(run, previous)
             return recorded or PhaseReport(
                 state_updated=False,
                 warning="this was recorded before, or is done by forge-bot itself",
@@ -143,10 +136,7 @@ class Service:
         self, workspace: str, operation: str, phase: str, notes: str, client: str
     ) -> dict[str, JsonValue]:
         """`run_control`: end a run, send it back, or merge its base branch into it."""
-        ending = operation == "abandon"
-        if ending:
-            self.commands.call_off(self.served.run_here(workspace).name)
-        with self._run(workspace, ending=ending) as run:
+        with self._run(workspace, ending=operation == "abandon") as run:
             return control_run(run, operation, phase, notes.replace("\0", ""), client)
 
     def _run(self, workspace: str, *, ending: bool = False) -> AbstractContextManager[Run]:
@@ -155,16 +145,12 @@ class Service:
             self.served, info, self._turns, None if ending else check_foreign_commits
         )
 
-    def _record(self, run: Run, previous: Previous, tell: Notify) -> PhaseReport | None:
+    def _record(self, run: Run, previous: Previous) -> PhaseReport | None:
         if isinstance(run.action, Checkpoint | HumanGate) and not previous.action_id:
             return None
         if previous.action_id and find_earlier_answer(run, previous.action_id):
             return None
-        return record_client_report(run, previous, ClientTries(self.commands, tell))
-
-
-def _show_nothing(_notice: Notice) -> None:
-    """Ignore progress, for calls that cannot show it."""
+        return record_client_report(run, previous)
 
 
 def control_run(

@@ -2,8 +2,6 @@
 not the client's.
 """
 
-import asyncio
-import os
 import re
 import shutil
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -26,7 +24,7 @@ from forge_bot.engine import (
     drive_blocking,
 )
 from forge_bot.engine.reports import Report
-from forge_bot.errors import ForgeError, GitFailed
+from forge_bot.errors import ForgeError, GitFailed, WrongAction
 from forge_bot.git.revisions import ENDED
 from forge_bot.mcp_server.client_runs.client_agents import (
     join_prompts,
@@ -35,14 +33,12 @@ from forge_bot.mcp_server.client_runs.client_agents import (
     write_prompts,
 )
 from forge_bot.mcp_server.client_runs.client_reports import PUSH, PublishStep, make_publish_step
-from forge_bot.mcp_server.client_runs.client_tree import CheckWorktree, get_dispatch, note_step
+from forge_bot.mcp_server.client_runs.client_tree import get_dispatch, note_step, run_beside
 from forge_bot.mcp_server.client_runs.person_answers import VIA, render_question
 from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
 from forge_bot.runs.branch_for_merge import keep_run, peoples_commits
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
-from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
-from forge_bot.runs.capabilities.tool_effects import next_call
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project_commands.project import Project
@@ -125,13 +121,11 @@ class ClientAction(NamedTuple):
         return (artifact_address(self.run, path.rpartition("/")[2]),) if path else ()
 
 
-def next_for_client(
-    run: Run, commands: CheckWorktree, tell: Notify, *, by_path: bool = False
-) -> ClientAction:
+def next_for_client(run: Run, tell: Notify, *, by_path: bool = False) -> ClientAction:
     """Perform actions until one is the client's. Then the client's tree has no uncommitted change
     of ours. With `by_path` no texts are handed out: prompts are files, and documents are written.
     """
-    host = _ClientHost(run, commands, tell, by_path=by_path)
+    host = _ClientHost(run, tell, by_path=by_path)
     _, action = drive_blocking(run.pipeline, run.state, host)
     return _make_client_action(run, action, host)
 
@@ -145,10 +139,9 @@ class _ClientHost:
     left to the client.
     """
 
-    def __init__(self, run: Run, commands: CheckWorktree, tell: Notify, *, by_path: bool) -> None:
+    def __init__(self, run: Run, tell: Notify, *, by_path: bool) -> None:
         self.run = run
         self.by_path = by_path
-        self.commands = commands
         self.tell = tell
         self.step: PublishStep | None = None
         self._paths: tuple[str, ...] = ()
@@ -158,12 +151,10 @@ class _ClientHost:
             if self.by_path or self.run.artifact(action.path) == action.content:
                 yield written(action, self.run)
         elif isinstance(action, Exec) and action.operation == "call-tools":
-            # A run that began elsewhere, whose calls a person has agreed to.
-            outside = OutsideCapabilities(self.run, os.environ, self.tell)
-            asyncio.run(outside.discover())
-            act = outside.calls.act
-            for made in next_call(action, state, self.run, outside.catalogue, act):
-                yield made
+            raise WrongAction(
+                "The run began elsewhere, and calls of tools that a person agreed to are left.",
+                hint="forge-bot resume makes them at a terminal; then call again.",
+            )
         elif isinstance(action, Exec):
             try:
                 yield self._execute(state, action)
@@ -215,12 +206,12 @@ class _ClientHost:
         def run_commands(project: Project) -> TryOutcome:
             return EditTries(self.run, project, self.tell).patch(task, name)
 
-        return self.commands.run_beside(self.run, self.tell, run_commands)
+        return run_beside(self.run, self.tell, run_commands)
 
     def _run_beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label
         self.tell(PhaseBegan(phase=action.phase, label=label))
-        return self.commands.run_beside(self.run, self.tell, do)
+        return run_beside(self.run, self.tell, do)
 
 
 # -- the client's

@@ -8,16 +8,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from forge_bot.agent.tries import TryOutcome, with_tries
 from forge_bot.artifacts.task_checks import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
 from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
 from forge_bot.mcp_server.client_runs.client_tree import (
-    ClientTries,
     Dispatch,
     check_bounds,
-    count_sent_back,
     get_dispatch,
     is_visible,
     keep_dispatch,
@@ -35,7 +32,7 @@ from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.store import SPECS, write_whole
-from forge_bot.values import Severity, TaskId, Usage
+from forge_bot.values import TaskId, Usage
 
 Shares = Mapping[TaskId | None, tuple[str, ...]]
 """The changed files by the task that they belong to."""
@@ -74,13 +71,11 @@ def report_failure(run: Run, action: SpawnAgent, previous: Previous) -> PhaseRep
     )
 
 
-def report_work(
-    run: Run, action: SpawnAgent, previous: Previous, tries: ClientTries
-) -> PhaseReport | None:
+def report_work(run: Run, action: SpawnAgent, previous: Previous) -> PhaseReport | None:
     """Report the work of the client's agent; None if there is nothing to report yet."""
     tasks: tuple[TaskId | None, ...] = action.parallel_task_ids or (None,)
     names = dict(zip(tasks, list_outputs(action), strict=True))
-    return _AgentReport(run, action, previous, get_dispatch(run, action), names).report(tries)
+    return _AgentReport(run, action, previous, get_dispatch(run, action), names).report()
 
 
 @dataclass
@@ -93,7 +88,7 @@ class _AgentReport:
     dispatch: Dispatch
     names: dict[TaskId | None, str]
 
-    def report(self, tries: ClientTries) -> PhaseReport | None:
+    def report(self) -> PhaseReport | None:
         implementing = self.run.pipeline.implements(self.action.phase)
         changed = list_changes(self.run, self.dispatch)
         done = self._find_tasks_done(changed if implementing else ())
@@ -108,13 +103,9 @@ class _AgentReport:
                 f"{path} is new and belongs to no commit of the run"
                 for path in changed[:_MOST_STRAY]
             )
-            return self._record_documents(texts, {}, (), stray, following)
+            return self._record_documents(texts, {}, stray, following)
         shares = self._assign_files(done, changed, texts)
-        if (back := self._try_edits(tries, shares)) is not None:
-            return back
-        outcomes = [attempt.outcome for attempt in self.dispatch.tries]
-        texts = {task: with_tries(text, outcomes) for task, text in texts.items()}
-        return self._record_documents(texts, shares, outcomes, iter(()))
+        return self._record_documents(texts, shares, iter(()))
 
     def _find_tasks_done(self, code: Sequence[str]) -> list[TaskId | None]:
         """Return the tasks whose document was written, or whose code changed."""
@@ -199,34 +190,6 @@ class _AgentReport:
             shares[owner] += (path,)
         return shares
 
-    def _try_edits(self, tries: ClientTries, shares: Shares) -> PhaseReport | None:
-        """Run the project's commands on the changes. Return the outcome of the report if it is red
-        and may go back.
-        """
-        tasks = tuple(task for task in shares if task is not None)
-        paths = tuple(sorted({path for own in shares.values() for path in own}))
-        before = count_sent_back(self.dispatch)
-        self.dispatch = tries.try_edits(self.run, self.action, self.dispatch, tasks, paths)
-        if count_sent_back(self.dispatch) == before or before >= self.run.config.tries.most:
-            return None
-        outcome = self.dispatch.tries[-1].outcome
-        spent = self.dispatch.spent + _share_usage(self.previous, 1)[0]
-        keep_dispatch(self.run, self.dispatch.replace(spent=spent))
-        return PhaseReport(
-            state_updated=False,
-            findings=tuple(
-                ReportedFinding(severity=Severity.CRITICAL, description=f"newly red: {item}")
-                for item in outcome.red
-            ),
-            next_action_hint="revision_required",
-            warning=(
-                "nothing is recorded yet: the project's commands ran on the edits, which stay in"
-                f" the tree; mend what is newly red and report {self.action.action_id} again:"
-                f"\n\n{outcome.words}"
-            ),
-            display_message=f"{self._label}: {outcome.summary}",
-        )
-
     @property
     def _label(self) -> str:
         return self.run.pipeline.phase(self.action.phase).label
@@ -235,14 +198,13 @@ class _AgentReport:
         self,
         texts: Mapping[TaskId | None, str],
         shares: Shares,
-        outcomes: Sequence[TryOutcome],
         warnings: Iterator[str],
         following: tuple[str, ...] = (),
     ) -> PhaseReport:
         """Record the documents with the changes that belong to them, and tell their effect."""
-        usages = _share_usage(self.previous, len(texts), self.dispatch.spent)
+        usages = _share_usage(self.previous, len(texts))
         reports = [
-            self._record_document(task, text, usage, shares.get(task, ()), outcomes, following)
+            self._record_document(task, text, usage, shares.get(task, ()), following)
             for (task, text), usage in zip(texts.items(), usages, strict=True)
         ]
         inspections = [report.inspection for report in reports]
@@ -286,12 +248,10 @@ class _AgentReport:
         text: str,
         usage: Usage,
         paths: tuple[str, ...],
-        outcomes: Sequence[TryOutcome],
         following: tuple[str, ...],
     ) -> ArtifactWritten:
-        formatted = outcomes[-1].formatted if outcomes else ()
         report, committed = OutputApplier(self.run).land_files(
-            self.action, task, text, usage, paths, formatted, following
+            self.action, task, text, usage, paths, following
         )
         self.run.tell(report, committed)
         return report
@@ -306,17 +266,15 @@ def _find_owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId |
     return None
 
 
-def _share_usage(previous: Previous, count: int, before: Usage | None = None) -> tuple[Usage, ...]:
+def _share_usage(previous: Previous, count: int) -> tuple[Usage, ...]:
     """Return the usage of each of several reports.
 
-    The client counts all of them together, so the first report has the sum, including the usage
-    `before` for the same action.
+    The client counts all of them together, so the first report has the sum.
     """
     # The price is the client's own affair; zero would claim that it cost nothing.
     other = Usage(calls=1, cost=None, model=previous.model)
     first = other.replace(input_tokens=previous.tokens, duration_ms=previous.duration_ms)
-    whole = before + first if before is not None and before.calls else first
-    return (whole, *(other,) * (count - 1))
+    return (first, *(other,) * (count - 1))
 
 
 class PromptPath(NamedTuple):

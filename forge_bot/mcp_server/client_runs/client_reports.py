@@ -14,7 +14,7 @@ from forge_bot.mcp_server.client_runs.client_agents import (
     report_failure,
     report_work,
 )
-from forge_bot.mcp_server.client_runs.client_tree import ClientTries, name_outstanding_step
+from forge_bot.mcp_server.client_runs.client_tree import name_outstanding_step
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
 from forge_bot.runs.branch_for_merge import offer
 from forge_bot.runs.builtin_actions import written
@@ -35,7 +35,7 @@ PUSH = ".push"
 _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 
 
-def record_client_report(run: Run, previous: Previous, tries: ClientTries) -> PhaseReport | None:
+def record_client_report(run: Run, previous: Previous) -> PhaseReport | None:
     """Report the client's work to the engine; return None for a repeated or empty report.
 
     Raises WrongAction, ActionUnnamed, NothingVisible, ArtifactUnfit, OutOfBounds, ForeignCommits.
@@ -51,7 +51,7 @@ def record_client_report(run: Run, previous: Previous, tries: ClientTries) -> Ph
             return (
                 report_failure(run, action, previous)
                 if previous.error
-                else report_work(run, action, previous, tries)
+                else report_work(run, action, previous)
             )
         case WriteFile():
             return _report_file(run, action, previous)

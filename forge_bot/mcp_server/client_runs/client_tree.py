@@ -2,20 +2,15 @@
 a report, and a separate one beside it, in which the project's commands run.
 """
 
-import hashlib
 import os
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import takewhile
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent, WriteFile
 from forge_bot.errors import ForeignCommits, OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.knowledge.profile import Profile
-from forge_bot.runs.agent_work.apply_output import OutputApplier
-from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import foundation
@@ -23,20 +18,13 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import RunPaths, read_kept
 from forge_bot.store import write_whole
-from forge_bot.values import Frozen, TaskId, Usage
+from forge_bot.values import Frozen
 
 _FILE = "dispatch.json"
 _GONE = ""
 _SHOWN = 10
 _SHORT = 12
 _KEEPS = "keeps the changes; then report again: the run commits by itself."
-
-
-class EditsTried(Frozen):
-    """The output of the project's commands on the files of a report."""
-
-    digest: str
-    outcome: TryOutcome
 
 
 class Dispatch(Frozen):
@@ -47,8 +35,6 @@ class Dispatch(Frozen):
     outputs: dict[str, str]
     head: str = ""
     refused: int = 0
-    tries: tuple[EditsTried, ...] = ()
-    spent: Usage = Usage()
 
 
 def list_outputs(action: Action) -> tuple[str, ...]:
@@ -182,105 +168,12 @@ def _hash_committed(run: Run, action: Action) -> dict[str, str]:
 Result = TypeVar("Result")
 
 
-class CheckWorktree:
-    """The commands that run for the calls of one server."""
-
-    def __init__(self) -> None:
-        self._running: list[tuple[str, Project]] = []
-        self._lock = threading.Lock()
-
-    def call_off(self, run: str) -> None:
-        """End the commands that are running for a run whose result is not needed."""
-        with self._lock:
-            for name, project in self._running:
-                if name == run:
-                    project.sandbox.call_off()
-
-    def run_beside(self, run: Run, tell: Notify, do: Callable[[Project], Result]) -> Result:
-        """Run project commands at the run's last commit; what they leave behind is no affair of the
-        client's tree.
-
-        Raises Interrupted, with nothing recorded, when the commands were called off meanwhile.
-        """
-        profile = read_profile(run)
-        project = Project(run.repository, run.tree, run.config, profile, tell, foundation(run))
-        with self._lock:
-            self._running.append((run.name, project))
-        try:
-            return do(project)
-        finally:
-            with self._lock:
-                self._running.remove((run.name, project))
-
-
-_LINK, _PROGRAM, _PLAIN = "120000", "100755", "100644"
-
-
-class ClientTries(NamedTuple):
-    """The commands that try the edits of a client's agents."""
-
-    commands: CheckWorktree
-    tell: Notify
-
-    def try_edits(
-        self,
-        run: Run,
-        action: SpawnAgent,
-        dispatch: Dispatch,
-        tasks: Sequence[TaskId],
-        paths: tuple[str, ...],
-    ) -> Dispatch:
-        """Return the dispatch with the output of the commands on the current files.
-
-        The commands do not run again on the same bytes, nor on files that wait for a person.
-        """
-        applier, config = OutputApplier(run), run.config.tries
-        if config.most == 0 or not paths or applier.held_paths(tuple(paths)):
-            return dispatch
-        if any((run.tree.path / path).is_dir() for path in paths):
-            # A repository inside of this one.
-            return dispatch
-        files = tuple((path, applier.in_git(path)) for path in paths)
-        modes = {path: _read_mode(run, path) for path, data in files if data is not None}
-        digest = _digest_files(files, modes)
-        known = next((attempt for attempt in dispatch.tries if attempt.digest == digest), None)
-        left = config.seconds - sum(attempt.outcome.seconds for attempt in dispatch.tries)
-        if known is None and left <= 0:
-            return dispatch
-        last = count_sent_back(dispatch) >= config.most
-
-        def run_commands(project: Project) -> TryOutcome:
-            tries = EditTries(run, project, self.tell)
-            if not tries.possible:
-                return TryOutcome()
-            outcome = tries.edits(tasks, run.ref, files, left, modes)
-            tries.say(tasks, outcome, action.agent, last=last)
-            return outcome
-
-        outcome = (
-            known.outcome.replace(seconds=0.0)
-            if known is not None
-            else self.commands.run_beside(run, self.tell, run_commands)
-        )
-        tries = (*dispatch.tries, EditsTried(digest=digest, outcome=outcome))
-        return dispatch.replace(tries=tries)
-
-
-def count_sent_back(dispatch: Dispatch) -> int:
-    """Return how often reports for an action were red."""
-    return sum(bool(attempt.outcome.red) for attempt in dispatch.tries)
-
-
-def _digest_files(files: Sequence[tuple[str, bytes | None]], modes: dict[str, str]) -> str:
-    contents = [(path, modes.get(path), data is not None and blob_id(data)) for path, data in files]
-    return hashlib.sha256(repr(contents).encode()).hexdigest()
-
-
-def _read_mode(run: Run, path: str) -> str:
-    file = run.tree.path / path
-    if file.is_symlink():
-        return _LINK
-    return _PROGRAM if file.stat().st_mode & 0o100 else _PLAIN
+def run_beside(run: Run, tell: Notify, do: Callable[[Project], Result]) -> Result:
+    """Run project commands at the run's last commit; what they leave behind is no affair of the
+    client's tree.
+    """
+    profile = read_profile(run)
+    return do(Project(run.repository, run.tree, run.config, profile, tell, foundation(run)))
 
 
 def read_profile(run: Run) -> Profile:

@@ -165,7 +165,6 @@ class OutputApplier:
         text: str,
         usage: Usage,
         touched: tuple[str, ...],
-        formatted: Sequence[FormattedFile] = (),
         next_files: tuple[str, ...] = (),
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
         """The same for an agent that wrote into the run's tree itself: the texts of its artifact
@@ -173,13 +172,6 @@ class OutputApplier:
 
         What touches protected paths is taken out of the tree again and waits as a patch.
         """
-        plain = [file.path for file in formatted if file.path in touched]
-        there = [
-            (path, self._bytes(path))
-            for path in plain
-            if not (self.run.tree.path / path).is_symlink()
-        ]
-        self._write([entry for entry in with_formatting(there, formatted) if entry not in there])
         inspection = answer_contract(self.run, action, task).inspect(text, next_files)
         report = self._write_artifact(action, task, text, inspection, usage)
         if inspection.problems:

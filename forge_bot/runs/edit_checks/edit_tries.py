@@ -183,26 +183,19 @@ class EditTries:
             and not any(command.covers(result) for command in state.unusable)
         ]
 
-    def edits(
-        self,
-        tasks: Sequence[TaskId],
-        base: str,
-        files: Files,
-        seconds: float,
-        modes: dict[str, str] | None = None,
-    ) -> TryOutcome:
+    def edits(self, tasks: Sequence[TaskId], base: str, files: Files, seconds: float) -> TryOutcome:
         """Run the commands on the edits of some tasks, made at a commit; at most for so long.
 
         Raises Interrupted where the commands were called off, and DiskFull.
         """
         repository = self.run.repository
         base = repository.commit_id(base)
-        made = commit_on(repository.root, base, files, modes)
+        made = commit_on(repository.root, base, files)
         own = FormattedEdits(self.run, self.project, base, files, seconds)
         own.run_in(made)
         own.say()
         if own.files:
-            made = commit_on(repository.root, base, with_formatting(files, own.files), modes)
+            made = commit_on(repository.root, base, with_formatting(files, own.files))
         outcome = self.outcome(tasks, base, made, seconds - own.spent)
         return outcome.replace(
             formatted=tuple(own.files),
