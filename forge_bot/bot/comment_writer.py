@@ -23,7 +23,7 @@ from forge_bot.engine import Pipeline, State
 from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate
-from forge_bot.errors import ForgeError, GitFailed, GitHubUnavailable, NotOnGitHub
+from forge_bot.errors import ForgeError, GitHubUnavailable, NotOnGitHub
 from forge_bot.github_api import Forge
 from forge_bot.github_api.types import Comment, Reaction
 from forge_bot.interaction.command_names import CommandNames
@@ -70,7 +70,7 @@ class CommentWriter:
         """The run as comments show it; in trouble, which may be that of a push, with links to what
         is on GitHub.
         """
-        commit = run.tree.head().commit if trouble is None else _pushed(run)
+        commit = run.tree.head().commit if trouble is None else self.tip(run.state.branch)
         view = self.view_at(run.state, run.pipeline, commit)
         view = view.replace(question=open_question(run), trouble=trouble, target=target_of(run))
         read = run.workspace.read_bytes
@@ -245,13 +245,6 @@ class CommentWriter:
         """React to a comment, unless it was deleted since it was read: its command was obeyed."""
         with suppress(NotOnGitHub):
             self.github.react_to_comment(comment.id, reaction)
-
-
-def _pushed(run: Run) -> str:
-    """Return the newest commit of a run that the remote has; empty if it has none."""
-    with suppress(GitFailed):
-        return run.repository.commit_id(f"refs/remotes/origin/{run.state.branch}")
-    return ""
 
 
 def expected_cost(run: Run) -> str:

@@ -285,12 +285,11 @@ def _behind() -> Generator[None]:
 
 
 def known_tip(repository: Repository, branch: str) -> str:
-    """The newest commit of a branch that the remote has, as far as is known here; before its first
-    push the one that is about to go out.
+    """Return the newest commit of a branch that the remote has, as far as is known here; empty if
+    it has none.
     """
-    for ref in (f"refs/remotes/origin/{branch}", f"refs/heads/{branch}"):
-        with suppress(GitFailed):
-            return repository.commit_id(ref)
+    with suppress(GitFailed):
+        return repository.commit_id(f"refs/remotes/origin/{branch}")
     return ""
 
 

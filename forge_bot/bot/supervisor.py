@@ -3,7 +3,6 @@ thread, reports to the run, lets a worker work, records the result, pushes, and 
 """
 
 import os
-import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from threading import Event
@@ -52,11 +51,6 @@ from forge_bot.values import RunStatus, Tier
 
 MOST_TURNS = 60
 """Between worker and publications; a run that needs more goes round in circles."""
-
-LONG_SHIFT_SECONDS = 30.0
-"""After a worker's shift of this length the thread is read again. New comments during a shorter
-shift are left to the jobs that they start.
-"""
 
 _TOLD_ONCE = frozenset({"cap-reached", "switched-off"})
 """The pauses that a person may want to end: a comment tells of them, and not only the progress."""
@@ -155,7 +149,6 @@ class Supervisor:
         with self.opened(info) as run:
             before = run.tree.head().commit
             self._get_acquainted(run)
-            self._find_pull_by_hand(run)
             if isinstance(run.action, PersonAction | Done):
                 take_peoples_commits(run)
             closed = self._stopped_by_closing(run)
@@ -194,18 +187,6 @@ class Supervisor:
             self.writer.estimate = expected_cost(run)
         self.writer.unread = run.request.unread
         self.writer.removed = unseen_text(run)
-
-    def _find_pull_by_hand(self, run: Run) -> None:
-        """Take a pull request that woke this job as the run's if a person opened it from the branch
-        for merge, as the thread asks for where GitHub does not let us.
-        """
-        wake, state = self.around.wake, run.state
-        places = {wake.thread, *wake.pulls} - {wake.issue, None, 0}
-        if state.pull_request or not state.ended or not places:
-            return
-        pull = self.github.pull_request_for(state.pull_request_branch or state.branch)
-        if pull is not None and pull.number in places:
-            self.thread.opened_by_hand = pull.number
 
     def _stopped_by_closing(self, run: Run) -> CommentReply | None:
         wake = self.around.wake
@@ -301,10 +282,8 @@ class Supervisor:
                 return ended
         if questions:
             return None
-        begun = time.monotonic()
         stopped = self.shift.work(info)
-        if time.monotonic() - begun > LONG_SHIFT_SECONDS:
-            self.thread.look_again()
+        self.thread.look_again()
         # Nothing is published for an issue that was closed meanwhile.
         self.issue = self.github.issue(self.thread.number)
         return ended_by(self.trouble(info, stopped)) if stopped.code else None

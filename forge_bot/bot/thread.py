@@ -86,14 +86,17 @@ class Thread:
         self._comments: dict[int, tuple[Comment, ...]] = {}
         self._memberships: dict[str, Membership] = {}
         self._replied: set[int] = set()
-        self.opened_by_hand = 0
-        """The number of the run's pull request where a person opened it and the run does not know;
-        0 where the run does, or nobody spoke there.
-        """
+        self._by_hand: int | None = None
 
     def pull_of(self, run: Run) -> int:
-        """Return the number of the run's pull request; 0 without one."""
-        return number_of(run.state.pull_request) or self.opened_by_hand
+        """Return the number of the run's pull request, also of one that a person opened from the
+        branch for merge, as the thread asks for where GitHub does not let us; 0 without one.
+        """
+        state = run.state
+        if not state.pull_request and state.ended and self._by_hand is None:
+            pull = self.github.pull_request_for(state.pull_request_branch or state.branch)
+            self._by_hand = pull.number if pull is not None else 0
+        return number_of(state.pull_request) or self._by_hand or 0
 
     def look_again(self) -> None:
         """Forget the comments: new ones may have come."""

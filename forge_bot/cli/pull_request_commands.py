@@ -85,7 +85,8 @@ def _pulls(repository: Repository) -> tuple[dict[str, PullRequest] | None, tuple
     here = [item for item in addresses(repository) if item.startswith(f"{place.page}/pull/")]
     try:
         with _open_github(place) as github:
-            return {pull.url: pull for pull in github.pulls(map(number_of, here))}, ()
+            pulls = [github.pull_request(number) for number in set(map(number_of, here))]
+            return {pull.url: pull for pull in pulls}, ()
     except GitHubError as error:
         return None, (f"{without}: {error.message} Set GITHUB_TOKEN to a token that may read it.",)
 

@@ -31,9 +31,6 @@ LONGEST_WAIT = 70.0
 """Seconds that are waited when GitHub asks for patience; its own limits mostly say 60."""
 
 PAGE = 100
-MOST_PAGES = 20
-"""Pages of comments that are read. A thread that is longer gets no new words from the gate."""
-
 _TRIES = 3
 _LARGEST = 64 * 2**20
 _TOO_FAST = {403, 429}
@@ -213,20 +210,18 @@ class OwnComments:
 
     def _load(self) -> str:
         """Read the comments; return the problem, empty without one."""
-        for page in range(1, MOST_PAGES + 1):
+        page, nodes = 1, list[Node]()
+        while page == 1 or len(nodes) == PAGE:
             answer = self._github.comments(self.number, page)
             if not answer.good or not isinstance(answer.body.value, list):
                 self._comments.clear()
                 return f"the comments could not be read: {answer.problem}"
-            nodes = list(answer.body.items())
+            page, nodes = page + 1, list(answer.body.items())
             for node in nodes:
                 author, number = read_account(node["user"]), node.number("id")
                 if author is not None and author.named(self._own) and number is not None:
                     self._comments.append(OwnComment(number, node.text("body")))
-            if len(nodes) < PAGE:
-                return ""
-        self._comments.clear()
-        return f"the thread has more than {MOST_PAGES * PAGE} comments"
+        return ""
 
 
 # -- accounts and roles

@@ -3,7 +3,7 @@ end of its log, and their reviews. Only GraphQL tells whether a thread of a revi
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.error import URLError
@@ -251,22 +251,6 @@ class PullRequestCalls(Connection):
             key=lambda pull: (pull.state is PullState.OPEN, pull.number),
             default=None,
         )
-
-    def pulls(self, numbers: Iterable[int]) -> tuple[PullRequest, ...]:
-        """Return the pull requests of these numbers, those of forks too."""
-        wanted = set(numbers)
-
-        def read() -> tuple[PullRequest, ...]:
-            known = dict[int, PullRequest]()
-            for pull in self._repository.get_pulls("all", sort="created", direction="desc"):
-                if pull.number in wanted:
-                    known[pull.number] = read_pull(pull)
-                if len(known) == len(wanted) or pull.number <= min(wanted):
-                    break
-            return tuple(known.values())
-
-        what = f"the pull requests of {self.name} could not be read"
-        return self._do(what, "repository", read) if wanted else ()
 
     def open_pulls(self) -> dict[str, int]:
         """Return the numbers of the open pull requests from branches of the repository itself, by

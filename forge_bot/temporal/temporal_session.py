@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractContextManager, aclosing, asynccontextmanager
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
 from datetime import timedelta
 
 from temporalio.api.enums.v1 import TaskQueueType
@@ -138,16 +138,13 @@ class TemporalSession:
         )
         leads = await _is_running(handle)
         standing = await self._query_standing(client, handle) if leads else None
+        # What only tells waits for no worker that is at work.
+        at_work = leads and standing is None and self.only_tells and not self._unanswered
         report = None
         if first is not None:
-            answers = leads and not self._unanswered
-            at_work = answers and standing is None and self.only_tells
-            report = self._report_at_work(info, first) if at_work else None
-            if not at_work:
-                with self._hold_run(info) as run:
-                    for notice in run.notices:
-                        self.session.tell(Message(text=notice))
-                    report = self._check_report(run, first(run), leads=leads)
+            held = nullcontext(self._look_at(info)) if at_work else self._hold_run(info)
+            with held as run:
+                report = self._check_report(run, first(run), leads=leads, at_work=at_work)
         if not leads:
             return await self._start_workflow(client, info), ""
         if report is None:
@@ -155,10 +152,17 @@ class TemporalSession:
             return handle, ""
         return handle, await self._send_report(handle, report)
 
-    def _check_report(self, run: Run, report: Report | None, *, leads: bool) -> Report | None:
+    def _look_at(self, info: RunInfo) -> Run:
+        return look_at_run(self.session.repository, info, self.session.config)
+
+    def _check_report(
+        self, run: Run, report: Report | None, *, leads: bool, at_work: bool
+    ) -> Report | None:
         """Return the report for the workflow. Without one the report is recorded here, and the
         workflow begins from it. Raises the engine's error for a report that it refuses.
         """
+        for notice in run.notices:
+            self.session.tell(Message(text=notice))
         if report is None:
             return None
         try:
@@ -169,16 +173,7 @@ class TemporalSession:
         except StaleApproval:
             self.session.show_again(run)
             raise
-        return report
-
-    def _report_at_work(
-        self, info: RunInfo, first: Callable[[Run], Report | None]
-    ) -> Report | None:
-        """Return what is reported to a run that a worker holds."""
-        run = look_at_run(self.session.repository, info, self.session.config)
-        report = first(run)
-        if report is not None:
-            advance(run.pipeline, run.state, report)
+        if at_work:
             when = "at once" if isinstance(report, Abandoned) else "when its work is done"
             self.session.tell(Message(text=f"A worker is at work. What you say is taken {when}."))
         return report

@@ -9,7 +9,6 @@ import zlib
 
 import pytest
 
-from forge_bot.runs.attachments import MOST_READ
 from tests.bot.stage import Stage, heard
 from tests.fakes.agents import AgentServer
 from tests.fakes.sampled import sampled
@@ -97,21 +96,6 @@ def test_what_is_attached_is_frozen_by_its_bytes_or_named_as_unseen(
         assert hashlib.sha256(raw).hexdigest() in request
         assert b"Owner" not in raw
     assert not stage.hub.findings
-
-
-@pytest.mark.slow
-def test_of_a_hundred_images_the_first_are_read_and_strangers_comments_count_nothing(
-    stage: Stage,
-) -> None:
-    stage.comment(f"![]({stage.hub.attach(png(7))})", by="stranger")
-    addresses = [stage.hub.attach(png(number)) for number in range(100)]
-    stage.issue.body = WORDS + " ".join(f"![]({address})" for address in addresses)
-    assert stage.label().code == 0
-    request = stage.document("request.md")
-    assert request.count("digest: ") == MOST_READ + 90
-    assert request.count(f"only {MOST_READ} are read") == 90
-    (question,) = stage.said("checkpoint")
-    assert "84 more" in question
 
 
 @pytest.mark.slow

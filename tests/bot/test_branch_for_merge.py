@@ -125,23 +125,6 @@ def test_a_record_that_the_remote_does_not_take_stays_on_the_branch_and_that_is_
     assert waiting.branch in said
 
 
-def test_the_template_of_the_repository_is_filled_in_the_pull_request(stage: Stage) -> None:
-    template = "## What does this change?\n\n## Related issue\n\n## Checklist\n\n- [ ] Docs\n"
-    place = ".github/PULL_REQUEST_TEMPLATE.md"
-    stage.hub.commit(stage.repo, "main", {place: template})
-    assert stage.label().code == 0
-    assert heard(stage.say("/approve")).code == 0
-    body = stage.pull.body or ""
-    lines = [line for line in body.splitlines() if line]
-    assert (lines[0], lines[2:5]) == (
-        "## What does this change?",
-        ["## Related issue", "## Checklist", "- [ ] Docs"],
-    )
-    filled, checked, _ = body.partition("### How it was checked")
-    assert (filled.count(lines[1]), lines[5]) == (1, f"Closes #{stage.issue.number}")
-    assert checked
-
-
 def test_update_merges_the_base_verifies_and_pushes_and_the_approval_stands(
     landed: Kept, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@ that the answer is bound to.
 """
 
 from collections.abc import Callable
-from decimal import Decimal
 from textwrap import wrap
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import given, settings
 
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.reply import RunView
-from forge_bot.engine.budget import Budget
 from forge_bot.engine.reports import ArtifactChanged
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.fit_comment import LIMIT, size
@@ -82,40 +80,6 @@ def test_all_that_is_decided_on_stands_in_the_first_lines(columns: int) -> None:
         assert part in screen, part
 
 
-def test_findings_are_shown_in_whole_sentences_the_heaviest_first() -> None:
-    long = "A name without a swap is looked for until the end of the calendar, which takes minutes "
-    found = [
-        Finding(severity=Severity.MINOR, description="A word is missing."),
-        Finding(severity=Severity.CRITICAL, description=f"{long}{long}{long}{long}and fails."),
-        Finding(severity=Severity.MAJOR, description=f"{long}. " * 12),
-    ]
-    said = checkpoint(with_data(scene.design_waits(), findings=tuple(found)))
-    in_order(
-        said, f"**CRITICAL** {long}", "and fails.\n", "**MAJOR**", "minutes . …\n", "**MINOR**"
-    )
-
-
-def test_much_of_everything_is_counted_and_all_of_our_own_risks_are_shown() -> None:
-    text = scene.text("design.md").replace(
-        "## Test Strategy",
-        "\n".join([*(f"- `rota/part{n}.py`: a" for n in range(30)), "\n## Test Strategy"]),
-    )
-    made = scene.until(scene.bench(), "checkpoint-a")
-    view = scene.view(made.state, scene.question(made, documents={"design.md": text}))
-    found = [
-        Finding(severity=severity, description=f"{severity} thing {n}, " + "and so on " * 30)
-        for n in range(9)
-        for severity in Severity
-    ]
-    said = checkpoint(
-        with_data(view, findings=tuple(found), risks=tuple(f"risk {n}" for n in range(7)))
-    )
-    assert "29 more files in the design" in said
-    assert all(f"⚠️ risk {n}\n" in said for n in range(7))
-    assert "1 more risk in the design" in said
-    assert "21 more in the documents" in said
-
-
 def designed(changes: str, approach: str = "It says nobody.") -> str:
     """What the question about a design with these changes says above the documents."""
     text = (
@@ -158,38 +122,6 @@ def test_examples_stand_above_the_risks_and_what_a_number_means_below_the_findin
     in_order(checkpoint(named), "R-2 is half met.", "- **R-2**: It is `kept`.", "**Cost**")
 
 
-def test_a_private_name_and_one_of_the_documentation_are_no_interfaces() -> None:
-    said = designed(
-        "- `a.py`: x\n  - `_kept(text: str) -> str` and `class Box(Kept)`\n"
-        "- `docs/a.md`: an example with `class Color(Enum)`\n"
-    )
-    assert "- Interfaces: `class Box(Kept)`\n" in said
-
-
-def test_the_approach_ends_after_a_sentence_and_names_no_requirements() -> None:
-    said = designed(
-        "- `a.py`: x",
-        "The method asks day by day from the given day on (R-1, R-2) and stops after one whole"
-        " round of all people (that of the last swap, or the given day, whichever is later), and"
-        " never goes past the end of the calendar. It is told in README. " + "And more so. " * 20,
-    )
-    assert "from the given day on and stops after one whole round of all people (that" in said
-    assert "And more so. …\n" in said
-    assert "(R-1" not in said
-    assert "Interfaces" not in said
-
-
-def test_names_with_underscores_in_the_plan_are_shown_as_they_are() -> None:
-    view = scene.design_waits()
-    assert view.question is not None
-    overview = view.question.data.overview.model_copy(
-        update={"reach": "No test reaches rota/__main__.py."}
-    )
-    assert "No test reaches rota/__main__.py." in shown(
-        checkpoint(with_data(view, overview=overview))
-    )
-
-
 def first_lines(comment: str, columns: int) -> str:
     """The first screen of a comment as text of that width; on a phone a second one."""
     lines = [part for line in shown(comment).splitlines() if line for part in wrap(line, columns)]
@@ -219,18 +151,6 @@ def test_a_long_difference_stands_open_above_the_documents() -> None:
     assert first.get("open") is not None
     assert "+    `date.max` was looked at" in everything(first)
     assert all(each.get("open") is None for each in rest)
-
-
-def test_a_long_difference_leaves_room_for_the_design() -> None:
-    said = checkpoint(with_data(scene.design_waits_again(), difference="+ a line\n" * 20_000))
-    assert size(said) <= LIMIT
-    assert "Test Strategy" in folded(said)[1]
-
-
-def test_the_command_that_allows_more_is_for_the_limit_that_is_nearer_to_its_end() -> None:
-    both = Budget(cap=Decimal(5), spent=Decimal(4), token_cap=1_000)
-    assert CommandNames().raise_budget(both).endswith("continue +$5")
-    assert CommandNames().raise_budget(both.replace(tokens=900)).endswith("200000 tokens")
 
 
 def test_without_a_reviewer_a_person_is_told_that_nobody_has_looked() -> None:

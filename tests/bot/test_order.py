@@ -6,7 +6,6 @@ import itertools
 import os
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -24,17 +23,6 @@ def settled(stage: Stage) -> None:
     assert len([issue for issue in stage.repo.issues.values() if issue.pull]) == 1
 
 
-def all_ended(jobs: "list[subprocess.Popen[str]]") -> None:
-    """Every one of them ends well."""
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        logs = list(pool.map(ended, jobs))
-    assert [job.returncode for job in jobs] == [0] * len(jobs), logs
-
-
-def ended(job: "subprocess.Popen[str]") -> str:
-    return job.communicate(timeout=300)[0]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3)))[::2], ids=str)
 def test_deliveries_in_any_order_and_twice_end_in_the_same_state(
@@ -49,18 +37,6 @@ def test_deliveries_in_any_order_and_twice_end_in_the_same_state(
         assert waiting.delivered(comments[number]).code == 0
     settled(waiting)
     assert len(waiting.said("reply occasion=status")) == 1
-
-
-@pytest.mark.slow
-def test_two_jobs_at_once_are_one_run(waiting: Stage) -> None:
-    comments = [waiting.comment("/approve"), waiting.comment("/forge status")]
-    jobs = [waiting.begun(comment) for comment in comments]
-    all_ended(jobs)
-    settled(waiting)
-    # Words that change nothing may be said by both, as docs/github.md says.
-    assert 1 <= len(waiting.said("reply occasion=status")) <= len(jobs)
-    lines = waiting.document("reports.jsonl").splitlines()
-    assert len(lines) == len(set(lines))
 
 
 # -- moved

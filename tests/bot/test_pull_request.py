@@ -10,16 +10,13 @@ from hypothesis import given, settings
 
 from forge_bot.bot.comments.reply import RunView
 from forge_bot.engine.gates import AUTO, UNASKED
-from forge_bot.engine.state import State
 from forge_bot.gate.grammar import Approve, Mistyped
 from forge_bot.gate.parse_comment import read_answer
-from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.fit_comment import LIMIT, size
 from forge_bot.interaction.house_demands import house_demands
 from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs
-from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.store import Request, render_request
 from forge_bot.values import (
     CommandResult,
@@ -31,7 +28,7 @@ from forge_bot.values import (
 )
 from forge_bot.verification.judgement import judge
 from tests.bot import scene
-from tests.bot.reading import acts, elements, shown
+from tests.bot.reading import acts, shown
 from tests.prompts.test_escape import HOSTILE
 
 DOCUMENTS = {
@@ -79,14 +76,6 @@ def test_it_is_a_draft_until_the_project_s_commands_are_green() -> None:
     ).draft
 
 
-def test_a_red_verification_that_was_accepted_is_said_first() -> None:
-    green = scene.delivered().state.verification
-    assert green is not None
-    red = green.model_copy(update={"red": True, "accepted": True, "results": (scene.RED,)})
-    body = written(changed(verification=red)).body
-    assert body.index("The verification is red") < body.index("### How it was checked")
-
-
 @pytest.mark.parametrize(("before", "mark"), [(scene.RED, "⚪"), (scene.GREEN, "❌"), (None, "❌")])
 def test_only_what_the_change_broke_has_a_cross_and_a_failure_is_named_once(
     before: CommandResult | None, mark: str
@@ -105,11 +94,6 @@ def test_only_what_the_change_broke_has_a_cross_and_a_failure_is_named_once(
     assert checked.count(scene.RED.failures[0]) == 1
 
 
-def test_without_a_table_of_the_verifier_the_tasks_stand_for_the_requirements() -> None:
-    body = written(final_verification="", comprehensive_review="").body
-    assert "| Find a person's next day<br>`tests/test_schedule.py` | – |" in body
-
-
 def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one() -> None:
     assert written().body.startswith("`Schedule` gets a method `next_day`")
     assert written(summary=scene.text("summary.md")).body.startswith(
@@ -118,17 +102,6 @@ def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one(
     assert pull_request(scene.delivered(), {}).body.startswith(
         "`rota next`: when is somebody's next day on call?"
     )
-
-
-def test_the_title_is_a_first_line_of_a_commit() -> None:
-    def of(words: str, branch: str = "fix/42-x") -> str:
-        return written(changed(title=words, branch=branch), design="").title
-
-    assert of("Login times out") == "fix: login times out", "the branch of an older run"
-    assert of("README names the wrong port") == "fix: README names the wrong port"
-    assert of("fix(auth): fixes #7") == "fix(auth): fixes 7"
-    assert of("feat: a page", "feature/1-x") == "feat: a page"
-    assert len(of("word " * 60)) <= 72
 
 
 def test_type_and_title_are_those_of_the_design() -> None:
@@ -180,37 +153,6 @@ def test_where_nobody_was_asked_no_person_approved_and_a_review_is_by_no_person(
     assert "Written by" not in body
 
 
-def test_an_answer_in_the_thread_is_a_link_and_other_places_are_words() -> None:
-    state: State = scene.until(scene.bench(), "pr-creation").state
-    comment = f"{scene.LINKS.repository}/issues/42#issuecomment-900003"
-    elsewhere = "https://github.com/other/place/issues/1#issuecomment-1"
-    decision = state.decisions[0]
-    found = {
-        via: {
-            each.get("href")
-            for each in elements(
-                written(
-                    scene.view(state.replace(decisions=(decision.model_copy(update={"via": via}),)))
-                ).body,
-                "a",
-            )
-        }
-        for via in (comment, elsewhere)
-    }
-    assert comment in found[comment]
-    assert elsewhere not in found[elsewhere]
-
-
-def test_words_in_the_place_of_a_test_are_words() -> None:
-    table = (
-        "## Requirements\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
-        "| R-1 | a.py | tried by hand, `test_a` | met |\n| R-2 | a.py | tried by hand | met |\n"
-    )
-    body = written(final_verification=table).body
-    assert "| R-1<br>`test_a` | – |\n" in body
-    assert "| R-2<br>tried by hand | – |\n" in body
-
-
 def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its_tests() -> None:
     table = (
         "# V\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
@@ -252,39 +194,6 @@ def test_whatever_models_wrote_only_the_one_line_acts(text: str) -> None:
     assert read_marker(done.body) is not None
 
 
-def test_a_summary_whose_text_stands_below_a_sub_heading_is_not_empty() -> None:
-    text = shown(
-        written(
-            summary=(
-                "# Summary of the run\n\n## Summary\n\n### What changed\n\nSwaps count both"
-                " ways.\n\n## Changes\n\nOther words.\n"
-            )
-        ).body
-    )
-    assert "Swaps count both ways." in text
-    assert "Other words." not in text
-
-
-def test_where_nothing_is_on_github_documents_are_named_and_their_folder_once() -> None:
-    delivered = scene.delivered()
-    local = RunFacts(
-        pipeline=delivered.pipeline,
-        state=delivered.state,
-        links=Links(workspace=delivered.links.workspace),
-    )
-    body = pull_request(local, DOCUMENTS).body
-    for part in (
-        "| Design Review: `review-design.md` | approved | 0 |",
-        f"Reviewed by models, not by a person: `{scene.MODEL}`. Decided: approved by ",
-        "all documents in `.specs/20261121-42-rota-next`",
-        "<sub>run `20261121-42-rota-next`</sub>",
-        "Closes #42",
-    ):
-        assert part in body, part
-    assert "](" not in body
-    assert acts(but_closing(body)) == []
-
-
 def test_a_program_of_the_project_s_environment_is_named_without_its_folder() -> None:
     python = scene.GREEN.model_copy(update={"argv": ("{env}/app/bin/python", "-m", "pytest")})
     green = scene.delivered().state.verification
@@ -312,16 +221,6 @@ def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
     assert "> - A swap may be lost.\n" in body
     assert "> - R-2 (swaps count both ways) costs time, since R-2 reads all, and R-9." in body
     assert "(R-" not in body
-
-
-def test_a_template_that_has_no_heading_for_it_follows_under_a_rule() -> None:
-    template = "One change in each pull request.\n"
-    body = pull_request(scene.delivered(), DOCUMENTS, Customs(template=template)).body
-    assert (
-        "---\n\nThe template of this repository, left for the person who offers the change:\n\n"
-        "One change in each pull request.\n"
-    ) in body
-    assert "---\n\nThe template" not in written().body
 
 
 @pytest.mark.parametrize("many", [0, 5, 40, 400])

@@ -62,7 +62,6 @@ def test_files_that_are_called_like_our_libraries_are_not_imported(stage: Stage)
 # --------------------------------------------------------------------------------------------------
 
 
-EXPLAINER = ("inquiry", "*", "*")
 POINTS = {
     "after the question, before its record": r"POST .*/issues/\d+/comments$",
     "after a push, before the tracking comment": r"PATCH .*/issues/comments/\d+$",
@@ -83,31 +82,6 @@ def test_a_job_that_is_killed_leaves_what_the_next_one_needs(stage: Stage, patte
     heard(stage.say("/approve"))
     stage.hub.faults.waiting.clear()
     finishes(stage)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("pattern", "again"),
-    [
-        pytest.param(r"POST .*/git-receive-pack$", True, id="after a push, its event again"),
-        pytest.param(r"POST .*/git-receive-pack$", False, id="after a push, another command"),
-        pytest.param(r"POST .*/issues/\d+/comments$", True, id="after its answer"),
-    ],
-)
-def test_a_question_whose_job_is_killed_has_one_answer_in_the_end_and_is_paid_once(
-    waiting: Stage, pattern: str, again: bool
-) -> None:
-    waiting.model({EXPLAINER: {"artifact_markdown": "Because of the first day."}})
-    question = waiting.comment("/ask Why not earlier?")
-    killed_at(waiting, pattern)
-    assert waiting.delivered(question).code == -signal.SIGKILL
-    waiting.hub.faults.waiting.clear()
-    waiting.model({EXPLAINER: {"artifact_markdown": "The model was asked once more."}})
-    job = waiting.delivered(question) if again else heard(waiting.say("/status"))
-    assert job.code == 0, job.log
-    (answer,) = waiting.said("reply occasion=answer")
-    assert "Because of the first day." in answer
-    assert waiting.document("reports.jsonl").count('"type":"asked"') == 1
 
 
 def killed_at(stage: Stage, pattern: str, skip: int = 0) -> None:
@@ -150,19 +124,6 @@ def test_a_worker_that_is_killed_is_said_and_the_next_job_goes_on(
     finishes(waiting)
 
 
-@pytest.mark.slow
-def test_a_supervisor_that_is_killed_leaves_what_the_next_one_needs(
-    waiting: Stage, tmp_path: Path
-) -> None:
-    with hanging(waiting, tmp_path) as job:
-        worker = children(job.pid)[0]
-        job.kill()
-        job.wait(20)
-        gone(worker)
-    waiting.model()
-    finishes(waiting)
-
-
 def slow() -> float:
     """How much longer things take here than on a machine that has nothing else to do."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
@@ -201,11 +162,3 @@ def children(pid: int) -> list[int]:
     return [
         int(child) for child in found if b"python" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
-
-
-def gone(pid: int) -> None:
-    """A worker whose supervisor is gone ends by itself, or is ended here."""
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return

@@ -236,21 +236,6 @@ def test_a_cap_is_said_with_its_amounts_and_a_higher_one_lets_the_next_look_go_o
     assert len(woken.said("reply")) == 1
 
 
-@pytest.mark.slow
-def test_a_job_under_way_learns_what_other_runs_record_meanwhile(stage: Stage) -> None:
-    branches: list[str] = []
-
-    def look() -> None:
-        clone = next(stage.folder.glob("job-1/state/forge-bot/repositories/*/*/.git")).parent
-        branches.append(stage.git(clone, "branch", "-r"))
-
-    edit = r"PATCH .*/comments/"
-    stage.hub.faults.meanwhile(edit, lambda: stage.repo.bare.git("branch", "other", "main"))
-    stage.hub.faults.meanwhile(edit, look, skip=2)
-    assert stage.label().code == 0
-    assert "origin/other" in branches[0]
-
-
 def test_jobs_under_way_learn_of_the_switch_from_the_next_job_that_begins(tmp_path: Path) -> None:
     remote, here = tmp_path / "remote.git", tmp_path / "here"
     git = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c")

@@ -103,13 +103,3 @@ def test_nothing_begins_with_a_comment_that_is_not_there_and_strangers_take_noth
     assert heard(stage.say(f"/forge with {link(stage, stranger)} also on Sundays")).code == 0
     assert "```\nMe too.\n```" in request(stage)
     assert "also on Sundays" in request(stage)
-
-
-@pytest.mark.slow
-def test_many_unread_comments_are_folded(stage: Stage) -> None:
-    for number in range(5):
-        stage.comment(f"Plus {number}.", by=f"passer{number % 2}")
-    stage.label()
-    tracked = stage.said("tracking")[-1]
-    assert "<summary><b>5 comments are not read</b></summary>" in tracked
-    assert tracked.count("[comment](") == 5

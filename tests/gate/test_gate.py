@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.gate.github import MOST_PAGES, PAGE
+from forge_bot.gate.github import PAGE
 from tests.gate.conftest import Gate
 from tests.gate.payloads import changed, checked, commented, dispatched, labelled, user
 from tests.gate.small_api import OWN, SmallApi, Trouble
@@ -51,24 +51,6 @@ def test_a_comment_behind_a_hundred_others_is_found(gate: Gate, api: SmallApi) -
     assert len([path for path in api.paths("GET") if "page=" in path]) == 2
 
 
-def test_a_thread_without_end_gets_no_new_comment_but_the_work_goes_on(
-    gate: Gate, api: SmallApi
-) -> None:
-    api.comments[42] = [{"id": 1, "body": "x", "user": user("bob")}] * (PAGE * MOST_PAGES + 1)
-    step = gate("issues", labelled())
-    assert step.outputs["proceed"] == "true"
-    assert step.outputs["tracking_comment"] == ""
-    assert api.said() == []
-    assert "more than" in step.log
-
-
-@pytest.mark.parametrize("label", ["forge:S", "forge:auto", "bug", "forged", ""])
-def test_other_labels_start_nothing_and_ask_nothing(gate: Gate, api: SmallApi, label: str) -> None:
-    step = gate("issues", labelled(label))
-    assert (step.code, step.outputs["proceed"], step.outputs["result"]) == (0, "false", "nothing")
-    assert api.asked == []
-
-
 def test_a_command_is_seen_and_handed_on_by_its_id_only(gate: Gate, api: SmallApi) -> None:
     api.write(42, OWN, f"begun\n\n{TRACKING}")
     step = gate("issue_comment", commented("/reject please use ::snake_case::"))
@@ -79,12 +61,6 @@ def test_a_command_is_seen_and_handed_on_by_its_id_only(gate: Gate, api: SmallAp
     assert step.wake["trigger"] == "comment"
     assert "snake_case" not in str(step.outputs)
     assert len(api.said()) == 1
-
-
-def test_a_comment_without_a_command_costs_nothing(gate: Gate, api: SmallApi) -> None:
-    step = gate("issue_comment", commented("I agree.\n\n> /approve"))
-    assert step.outputs["proceed"] == "false"
-    assert api.asked == []
 
 
 def test_a_stranger_gets_a_sign_and_one_sentence_in_a_thread_and_costs_nothing_more(

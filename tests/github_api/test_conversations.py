@@ -10,7 +10,6 @@ from forge_bot.errors import (
     ConversationLocked,
     GitHubError,
     MovedElsewhere,
-    NotOnGitHub,
     TextTooLong,
 )
 from forge_bot.gate.people import AccountKind
@@ -37,17 +36,6 @@ def bot(github: FakeGitHub, repo: Repository) -> Iterator[GitHub]:
         "acme/widget", github.actions_token(repo, issues="write"), github.url, wait=never
     ) as found:
         yield found
-
-
-def test_an_issue_is_read_with_who_wrote_it(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
-    issue.user = github.user("dependabot[bot]")
-    found = bot.issue(1)
-    assert (found.title, found.labels, found.is_pull_request) == (
-        "Fix the login",
-        ("forge",),
-        False,
-    )
-    assert (found.author.login, found.author.kind) == ("dependabot[bot]", AccountKind.BOT)
 
 
 def test_comments_come_in_the_order_of_their_ids_and_none_twice(
@@ -85,16 +73,6 @@ def test_a_comment_says_through_which_app_it_was_sent_and_what_sort_of_account_w
     assert [each.author.kind for each in found] == [AccountKind.PERSON, AccountKind.OTHER]
 
 
-def test_a_comment_is_said_and_changed(github: FakeGitHub, bot: GitHub, issue: Issue) -> None:
-    number = bot.comment(1, "On it.").id
-    bot.edit_comment(number, "Done. ünï 🙂")
-    assert [(comment.id, comment.body) for comment in issue.comments] == [(number, "Done. ünï 🙂")]
-    assert github.asked() == [
-        "POST /repos/acme/widget/issues/1/comments",
-        f"PATCH /repos/acme/widget/issues/comments/{number}",
-    ]
-
-
 def test_a_text_that_is_too_long_is_never_sent(
     github: FakeGitHub, bot: GitHub, issue: Issue
 ) -> None:
@@ -104,23 +82,6 @@ def test_a_text_that_is_too_long_is_never_sent(
         bot.edit_comment(1, "x" * 65_537)
     assert github.exchanges == []
     bot.comment(1, "x" * 65_536)
-
-
-def test_a_second_reaction_of_the_same_kind_changes_nothing(
-    github: FakeGitHub, bot: GitHub, issue: Issue
-) -> None:
-    comment = github.comment(issue, "/forge")
-    for _ in range(2):
-        bot.react_to_comment(comment.id, "+1")
-    assert [each.content for each in comment.reactions] == ["+1"]
-
-
-def test_a_label_that_exists_is_left_as_it_is(bot: GitHub, repo: Repository) -> None:
-    assert bot.create_label("forge:S", "0e8a16", "small") is True
-    assert bot.create_label("Forge:s", "ffffff", "other") is False
-    assert [(label.name, label.color, label.description) for label in repo.labels] == [
-        ("forge:S", "0e8a16", "small")
-    ]
 
 
 def test_a_custom_role_counts_as_the_one_that_it_is_built_on(
@@ -169,14 +130,6 @@ def test_a_locked_conversation_is_told(github: FakeGitHub, issue: Issue) -> None
         == "the comment on acme/widget#1 could not be written: the conversation is locked."
     )
     assert "Unlock" in hint_of(told.value)
-
-
-def test_what_was_deleted_is_told(bot: GitHub, issue: Issue) -> None:
-    issue.deleted = True
-    with pytest.raises(NotOnGitHub, match="the issue was deleted"):
-        bot.comment(1, "hello")
-    with pytest.raises(NotOnGitHub, match="there is no such comment"):
-        bot.edit_comment(7, "hello")
 
 
 def test_an_issue_that_went_to_another_repository_is_neither_read_nor_written(

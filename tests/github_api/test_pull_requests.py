@@ -67,13 +67,6 @@ def test_a_collaborator_is_asked_for_a_review_and_nobody_else(
     assert [asked.login for asked in pull.asked] == ["mira"]
 
 
-def test_opening_it_a_second_time_finds_the_first(bot: GitHub, repo: Repository) -> None:
-    assert bot.open_pull_request(NEW) == bot.open_pull_request(
-        NEW.model_copy(update={"title": "Other"})
-    )
-    assert len(repo.issues) == 1
-
-
 def test_of_several_pull_requests_of_a_branch_the_open_one_counts_and_then_the_newest(
     github: FakeGitHub, bot: GitHub, repo: Repository
 ) -> None:
@@ -154,18 +147,6 @@ def test_failed_checks_come_with_the_ends_of_their_logs_and_the_token_stays_at_h
     assert (found[0].summary, found[1].log) == ("1 failed\nin a.py", "")
     assert found[0].log.splitlines()[-2:] == ["line 4999", "E  assert 1 == 2"]
     assert len(found[0].log.splitlines()) == 60
-
-
-def test_a_failed_status_is_a_failed_check_too(
-    github: FakeGitHub, bot: GitHub, repo: Repository
-) -> None:
-    github.pull(repo, "fix/1-login")
-    head = repo.bare.head("fix/1-login")
-    github.status(repo, head, "ci/old", "failure", "2 tests failed")
-    github.status(repo, head, "ci/new", "success")
-    assert [(each.name, each.summary) for each in bot.failed_checks(1)] == [
-        ("ci/old", "2 tests failed")
-    ]
 
 
 def test_the_facts_of_a_repository_for_an_administrator(

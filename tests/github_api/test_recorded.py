@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 import yaml
 
-from forge_bot.errors import NotOnGitHub, PermissionMissing, StrangeAnswer
+from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.gate.people import Role as Rank
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import NewPullRequest, PullState
@@ -136,14 +136,6 @@ def test_refusals(connect: Connect) -> None:
         bot.comment(1, "hello")
     with pytest.raises(NotOnGitHub, match="no such issue"):
         bot.issue(7)
-
-
-def test_what_was_not_recorded_is_not_asked_for(connect: Connect, record_mode: str) -> None:
-    if record_mode != "none":
-        pytest.skip("a record is being made")
-    with pytest.raises(StrangeAnswer) as told:
-        connect().issue(8)
-    assert "t play back" in str(told.value.__cause__)
 
 
 @pytest.mark.parametrize("cassette", CASSETTES, ids=lambda path: path.stem)

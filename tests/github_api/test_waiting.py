@@ -11,13 +11,10 @@ from forge_bot.errors import (
     GitHubUnavailable,
     PermissionMissing,
     RateLimited,
-    StrangeAnswer,
-    TokenRefused,
 )
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
-from tests.github_api import never
 
 
 @pytest.fixture
@@ -132,20 +129,6 @@ def test_a_server_that_says_nothing_is_given_up_on(github: FakeGitHub, bot: GitH
         bot.comment(1, "hello")
 
 
-def test_a_token_that_is_refused_is_not_tried_again_or_shown(
-    github: FakeGitHub, issue: Issue
-) -> None:
-    with (
-        GitHub("acme/widget", "ghp_wrong", github.url, wait=never) as bot,
-        pytest.raises(TokenRefused) as told,
-    ):
-        bot.issue(1)
-    assert "ghp_wrong" not in f"{told.value} {hint_of(told.value)}"
-    assert len(github.exchanges) == 1
-    with pytest.raises(TokenRefused, match="signs that no token has"):
-        GitHub("acme/widget", "two words", github.url)
-
-
 @pytest.mark.parametrize(
     "address",
     ["http://github.corp/api/v3", "ftp://127.0.0.1", "nonsense", "http://[x", "https://h:port"],
@@ -153,22 +136,6 @@ def test_a_token_that_is_refused_is_not_tried_again_or_shown(
 def test_no_token_is_sent_to_an_address_that_shows_it(address: str) -> None:
     with pytest.raises(BadAddress):
         GitHub("acme/widget", "t", address)
-
-
-@pytest.mark.parametrize("text", ["<html>", "[]", "{}", "{broken", '{"number": "1"}', "null"])
-def test_an_answer_that_is_not_githubs_is_told(github: FakeGitHub, bot: GitHub, text: str) -> None:
-    github.faults.strange("GET", text)
-    with pytest.raises(StrangeAnswer, match="not GitHub's"):
-        bot.issue(1)
-
-
-def test_a_redirect_to_another_host_is_not_followed(github: FakeGitHub, bot: GitHub) -> None:
-    github.faults.strange(
-        "GET", "{}", status=301, headers={"Location": f"{github.storage_url}/elsewhere"}
-    )
-    with pytest.raises(StrangeAnswer):
-        bot.issue(1)
-    assert len(github.exchanges) == 1
 
 
 def test_a_refusal_without_a_named_permission_says_what_github_says(

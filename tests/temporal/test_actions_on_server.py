@@ -10,17 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.capabilities import CapabilityType
-from forge_bot.agent.fulfil_requests import WantedAction
-from forge_bot.git import Repository
-from forge_bot.temporal.temporal_server import name_queue
-from forge_bot.temporal.workflow_messages import ActionResult, Order, RunBegin
+from forge_bot.temporal.workflow_messages import ActionResult
 from forge_bot.temporal.workflows import ForgeActionWorkflow
 from tests.cli.test_tools_in_a_run import CREATE, asks
 from tests.fakes import script
 from tests.fakes.script import Answer
 from tests.fakes.tool_servers import configure, skill, unruly
-from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK
 from tests.temporal.scene import Clone, Server, at_server, clone, texts
 
@@ -128,26 +123,6 @@ def test_payloads_have_neither_arguments_nor_results_nor_the_configuration(read:
         assert secret not in whole, secret
 
 
-def test_agents_are_told_what_they_are_told_on_one_machine(read: Clone) -> None:
-    here = read.again("beside")
-    (before,) = read.folder.rglob("journal.jsonl")
-    assert read.forge("run", TASK, "--effort", "S", "--yes", at=here).code == 3
-    (after,) = set(read.folder.rglob("journal.jsonl")) - {before}
-    assert told(before) == told(after)
-    assert Way.left(here).documents() == Way.left(read.path).documents()
-
-
-def told(journal: Path) -> list[str]:
-    """The messages to models, without times."""
-    lines = [json.loads(line) for line in journal.read_text().splitlines()]
-    return [
-        message["text"]
-        for line in lines
-        if line["entry"] == "started"
-        for message in line["messages"]
-    ]
-
-
 def test_a_call_that_may_change_something_stands_at_its_checkpoint_and_is_made_once(
     server: Server, tmp_path: Path
 ) -> None:
@@ -186,23 +161,6 @@ def test_a_worker_that_dies_in_a_call_that_may_change_something_never_makes_it_a
         assert made(place) == {"create": 1}
 
 
-def test_a_worker_that_dies_in_a_call_that_reads_costs_only_that_call(
-    server: Server, tmp_path: Path
-) -> None:
-    with equipped(tmp_path / "clone", server, {"1.1": asks(LOOK_UP, ECHO)}) as place:
-        place.environ |= {"FORGE_BOT_TEMPORAL_SILENCE": "2"}
-        notes(place).with_suffix(".mode").write_text("kills")
-        worker = place.start_worker()
-        going = place.start(*place.beginning(TASK))
-        worker.communicate()
-        notes(place).with_suffix(".mode").write_text("well")
-        place.start_worker()
-        out, _ = going.communicate()
-        assert going.returncode == 3, out
-        assert all(1 <= count <= 2 for count in made(place).values()), made(place)
-        assert {each.outcome for each in children(place).values()} == {"ok"}
-
-
 def test_two_calls_of_a_turn_are_made_side_by_side(server: Server, tmp_path: Path) -> None:
     with equipped(tmp_path / "clone", server, {"1.1": asks(LOOK_UP, ECHO)}) as place:
         # Each is answered when the other one has come, too.
@@ -212,23 +170,3 @@ def test_two_calls_of_a_turn_are_made_side_by_side(server: Server, tmp_path: Pat
         assert said.code == 3, said.out + said.err
         assert {each.outcome for each in children(place).values()} == {"ok"}
         assert made(place) == {"look up.it/all": 1, "echo": 1}
-
-
-def test_an_action_of_a_kind_that_no_activity_takes_is_a_failed_result(read: Clone) -> None:
-    async def asked() -> ActionResult:
-        client = await at_server(read.server)
-        repository = Repository.find(read.path)
-        queue = name_queue(repository)
-        begin = RunBegin(
-            repository=str(repository.root), run=read.run, queue=queue, heartbeat_seconds=20
-        )
-        action = WantedAction(
-            key="phase-1.0#9.9", capability="read_file", capability_type=CapabilityType.PROVIDER
-        )
-        order = Order(begin=begin, action=action)
-        return await client.execute_workflow(
-            ForgeActionWorkflow.run, order, id="of-no-kind", task_queue=queue
-        )
-
-    ended = asyncio.run(asked())
-    assert (ended.success, ended.outcome) == (False, "unknown_capability")

@@ -6,12 +6,11 @@ import sys
 
 import pytest
 
-from forge_bot.temporal.temporal_server import find_server_program
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 from tests.sandbox.test_limits import alive, wait_until
 from tests.temporal.conftest import TASK
-from tests.temporal.scene import Server, free_port
+from tests.temporal.scene import free_port
 
 pytestmark = pytest.mark.usefixtures("server")
 
@@ -53,24 +52,10 @@ def test_a_server_that_is_not_there_is_named_and_nothing_is_begun(sample: Sample
     assert sample.git("branch", "--format=%(refname:short)") == "main"
 
 
-def test_a_namespace_that_the_server_does_not_have_is_named(sample: Sample, server: Server) -> None:
-    at = ("--on", "temporal", "--address", server.address, "--namespace", "elsewhere")
-    said = sample.forge("run", TASK, "--yes", "--model", sample.model(), *at)
-    assert (said.code, "TEMPORAL-004" in said.err, "'elsewhere'" in said.err) == (5, True, True)
-
-
 def test_answers_of_models_are_recorded_on_this_machine_only(sample: Sample) -> None:
     at = ("--on", "temporal", "--dev", "--record", "answers.jsonl", "--model", sample.model())
     said = sample.forge("run", TASK, "--effort", "S", "--yes", *at)
     assert (said.code, "--record" in said.err) == (2, True), said.err
-
-
-def test_the_program_of_the_server_is_the_one_of_the_package(server: Server) -> None:
-    del server
-    said = subprocess.run(
-        [find_server_program(), "--version"], capture_output=True, text=True, check=True
-    )
-    assert said.stdout.startswith("temporal version 1.")
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 """Workers and servers that are lost, and what is waited for: nothing is answered twice."""
 
 import json
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,24 +90,6 @@ def test_a_command_says_that_no_worker_answers_and_goes_on_when_one_does(alone: 
     alone.start_worker()
     code, out = ended(waiting)
     assert (code, said != "") == (0, True), out
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_stopped_hands_its_work_to_another_one(
-    alone: Clone, models: AgentServer
-) -> None:
-    alone.environ |= asks(models)
-    models.will_hang = 1
-    worker = alone.start_worker()
-    begun = alone.start(*alone.beginning(TASK))
-    assert models.wait_for(1, seconds=90)
-    worker.send_signal(signal.SIGTERM)
-    out, _ = worker.communicate(timeout=60)
-    assert (worker.returncode, "taken up by others" in out) == (0, True), out
-    alone.start_worker()
-    code, out = ended(begun)
-    assert code == 3, out
-    assert sum(models.asked.values()) == 3
 
 
 def test_a_batch_is_waited_for_by_a_timer_and_each_question_is_handed_in_once(
