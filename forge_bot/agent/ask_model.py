@@ -103,15 +103,22 @@ class BatchLane:
 
     async def _hand_in(self, asked: BatchedCall, api: "ProviderBatches") -> Parked:
         """Hand the question in once; return it with its ticket."""
-        parked = Parked(key=asked.key, model=asked.model, question=uuid4().hex, at=self._now())
-        self._journal.handed_in(asked.key, parked, asked.new)
+        parked = Parked(
+            key=asked.key,
+            model=asked.model,
+            question=uuid4().hex,
+            at=self._now(),
+            messages=tuple(asked.new),
+        )
+        self._journal.park(parked)
         try:
             ticket = await api.submit(BatchQuestion(id=parked.question, call=asked.call))
         except (ForgeError, BatchRefused) as error:
             self._withdraw(asked, parked, str(error))
             raise
-        self._journal.submitted(asked.key, parked.question, ticket)
-        return parked.replace(ticket=ticket)
+        taken_in = parked.replace(ticket=ticket, messages=())
+        self._journal.park(taken_in)
+        return taken_in
 
     def _withdraw(self, asked: BatchedCall, parked: Parked, why: str) -> None:
         self._journal.failed(asked.key, why, paid=False, question=parked.question)

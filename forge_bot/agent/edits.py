@@ -211,8 +211,6 @@ def _editable(path: str) -> str:
     name = normalise(path)
     if not name or path.endswith("/"):
         raise _Problem("this names no file.")
-    if "\\" in name:
-        raise _Problem("folders in a path are separated by forward slashes.")
     if any(part != part.strip() for part in name.split("/")):
         raise _Problem("no part of a path may begin or end with a space.")
     return name

@@ -4,8 +4,8 @@ So nothing is paid or done twice, and a conversation goes on where its process w
 one JSON object, written in one piece and synced. Its key names the conversation (the action, its
 task, and a digest of what it began from) and the turn.
 `started` precedes a call and has its messages, `finished` or `failed` follows it; `observed`
-follows every lookup, `tried` every run of commands on an answer's edits. In a batch `submitted`
-comes between.
+follows every lookup, `tried` every run of commands on an answer's edits. A question for a batch is
+`parked`, and again with the provider's ticket.
 No commit has the file: it holds whole prompts and answers.
 """
 
@@ -27,84 +27,70 @@ from forge_bot.store import full, without_room, write_whole
 from forge_bot.values import Frozen, Usage
 
 
-class Started(Frozen):
-    """A question is sent, or handed in with a batch: then `question` is its id there, and nothing
-    is reserved in the journal. `messages` are those that no earlier line of this conversation has.
-    """
+class JournalEntry(Frozen):
+    """One line. `key` combines those of the conversation and of the turn or the request."""
+
+    key: str
+
+
+class Started(JournalEntry):
+    """A question is sent. `messages` are those that no earlier line of this conversation has."""
 
     entry: Literal["started"] = "started"
-    key: str
     model: str
     reserved: Decimal = Decimal(0)
-    question: str = ""
-    at: AwareDatetime | None = None
     messages: tuple[ChatMessage, ...] = ()
 
 
-class Ended(Frozen):
+class Parked(JournalEntry):
+    """A question that waits for a batch, where `question` is its id. Without a ticket it is unknown
+    whether it was taken in.
+    """
+
+    entry: Literal["parked"] = "parked"
+    model: str
+    question: str
+    at: AwareDatetime
+    messages: tuple[ChatMessage, ...] = ()
+    ticket: BatchTicket | None = None
+
+
+class Ended(JournalEntry):
     """The reply, as the model wrote it."""
 
     entry: Literal["finished"] = "finished"
-    key: str
     text: str
     finish: FinishReason
     usage: Usage
 
 
-class Failed(Frozen):
+class Failed(JournalEntry):
     """The call failed, or its question was taken out of a batch. `paid` if the provider may have
     worked for it nevertheless.
     """
 
     entry: Literal["failed"] = "failed"
-    key: str
     question: str = ""
     why: str
     paid: bool = False
 
 
-class Observed(Frozen):
-    """A lookup ended. `key` combines those of the conversation and the request."""
+class Observed(JournalEntry):
+    """A lookup ended."""
 
     entry: Literal["observed"] = "observed"
-    key: str
     observation: CapabilityResult
 
 
-class Submitted(Frozen):
-    """The provider took a question in."""
-
-    entry: Literal["submitted"] = "submitted"
-    key: str
-    question: str
-    ticket: BatchTicket
-
-
-class Parked(Frozen):
-    """A question that waits for a batch; without a ticket it is unknown whether it was taken in."""
-
-    key: str
-    model: str
-    question: str
-    at: AwareDatetime
-    ticket: BatchTicket | None = None
-
-
-class Tried(Frozen):
+class Tried(JournalEntry):
     """The project's commands ran on an answer's edits."""
 
     entry: Literal["tried"] = "tried"
-    key: str
     outcome: TryOutcome
 
 
-AnyEntry = Started | Ended | Failed | Submitted | Observed | Tried
-
-
-Entry = Annotated[AnyEntry, Field(discriminator="entry")]
-
-
-_ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Entry)
+AnyEntry = Started | Parked | Ended | Failed | Observed | Tried
+_ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Annotated[AnyEntry, Field(discriminator="entry")])
 
 
 class Journal:
@@ -191,12 +177,8 @@ class Journal:
 
     def finished(self, key: str, reply: ModelReply) -> ModelReply:
         """Record a reply. Use the returned one: it is what a later process would read."""
-        end = Ended(
-            key=key,
-            text=self.strike(reply.text),
-            finish=reply.finish,
-            usage=reply.usage,
-        )
+        text = self.strike(reply.text)
+        end = Ended(key=key, text=text, finish=reply.finish, usage=reply.usage)
         self._append(end)
         self._ends[key] = end
         self._read.add(key)
@@ -206,8 +188,6 @@ class Journal:
         """Record that a call had no reply, or that a question is in no batch now."""
         self._note(Failed(key=key, why=self.strike(why), paid=paid, question=question))
 
-    # -- batches
-
     def parked(self, key: str) -> Parked | None:
         """Return the known state of this question's batch, if the question waits for one."""
         return self._parked.get(key)
@@ -216,21 +196,9 @@ class Journal:
         """Return all questions that wait for a batch."""
         return tuple(self._parked.values())
 
-    def handed_in(self, key: str, parked: Parked, messages: Sequence[ChatMessage]) -> None:
-        """Record that a question is about to be handed in with a batch."""
-        self._note(
-            Started(
-                key=key,
-                model=parked.model,
-                question=parked.question,
-                at=parked.at,
-                messages=self._struck(messages),
-            )
-        )
-
-    def submitted(self, key: str, question: str, ticket: BatchTicket) -> None:
-        """Record that the provider took the question in."""
-        self._note(Submitted(key=key, question=question, ticket=ticket))
+    def park(self, parked: Parked) -> None:
+        """Record that a question is about to be handed in with a batch, or that it was taken in."""
+        self._note(parked.replace(messages=self._struck(parked.messages)))
 
     def _struck(self, messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         """Return messages without secrets; where one is struck out, the seams are not known."""
@@ -269,15 +237,13 @@ class Journal:
         kept = observation.replace(
             content=self.strike(observation.content), note=self.strike(observation.note)
         )
-        self._append(Observed(key=key, observation=kept))
-        self._observations[key] = kept
+        self._note(Observed(key=key, observation=kept))
         return kept
 
     def tried_now(self, key: str, outcome: TryOutcome) -> TryOutcome:
         """Record the outcome of a try. As with `finished`, use the returned value."""
         entry = Tried(key=key, outcome=outcome.redacted(self.strike))
-        self._append(entry)
-        self._remember(entry)
+        self._note(entry)
         return entry.outcome
 
     def _append(self, entry: AnyEntry) -> None:
@@ -285,11 +251,11 @@ class Journal:
         travels = any(map(entry.key.startswith, self._travels))
         if self.carried is None or not travels:
             return
-        if isinstance(entry, Started):
-            # A call that was not answered is counted once, on the machine that made it; and another
-            # machine goes on from a prompt of its own, so the branch does not need this one.
+        # A call that was not answered is counted once, on the machine that made it; and another
+        # machine goes on from a prompt of its own, so the branch does not need this one.
+        if isinstance(entry, Parked):
             entry = entry.replace(messages=())
-        if not isinstance(entry, Started) or entry.question:
+        if not isinstance(entry, Started):
             self._write_line(self.carried, entry)
 
     def _write_line(self, path: Path, entry: AnyEntry) -> None:
@@ -325,15 +291,14 @@ class Journal:
 
     def _remember(self, entry: AnyEntry) -> None:
         match entry:
-            case Started(question=""):
+            case Started():
                 self._messages[entry.key] = entry.messages
                 self._open.setdefault(entry.key, []).append(entry.reserved)
-            case Started():
-                self._park(entry)
-            case Submitted():
-                known = self._parked.get(entry.key)
-                if known is not None and known.question == entry.question:
-                    self._parked[entry.key] = known.replace(ticket=entry.ticket)
+            case Parked():
+                if entry.messages:
+                    self._messages[entry.key] = entry.messages
+                if entry.key not in self._ends:
+                    self._parked[entry.key] = entry
             case Ended():
                 self._ends[entry.key] = entry
                 if self._parked.pop(entry.key, None) is None:
@@ -349,14 +314,6 @@ class Journal:
             case Tried():
                 self._tries[entry.key] = entry.outcome
 
-    def _park(self, entry: Started) -> None:
-        if entry.messages:
-            self._messages[entry.key] = entry.messages
-        if entry.key not in self._ends and entry.at is not None:
-            self._parked[entry.key] = Parked(
-                key=entry.key, model=entry.model, question=entry.question, at=entry.at
-            )
-
     def _close(self, key: str) -> None:
         reserved = self._open.get(key)
         if reserved:
@@ -365,7 +322,7 @@ class Journal:
 
 def _question(entry: AnyEntry) -> str:
     """Return the id of a question in a batch; empty for all else."""
-    return entry.question if isinstance(entry, Started | Submitted | Failed) else ""
+    return entry.question if isinstance(entry, Parked | Failed) else ""
 
 
 def _is_under(line: bytes, prefix: str) -> bool:

@@ -2,11 +2,13 @@
 find a passage in it or say why it is not there.
 """
 
+import os
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from difflib import SequenceMatcher
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath
 
 from forge_bot.agent.model_answers import fenced
 from forge_bot.errors import PathEscapes
@@ -21,12 +23,9 @@ def inside(root: Path, path: str) -> Path:
 
     Raises PathEscapes if it leads anywhere else.
     """
-    wanted = normalise(path)
-    place = root.resolve()
-    try:
-        real = (place / wanted).resolve()
-    except RuntimeError:  # before Python 3.13, links that lead to each other
-        raise PathEscapes(f"{path} is a link that leads nowhere.") from None
+    wanted, place = normalise(path), root.resolve()
+    # Path.resolve raises before Python 3.13 for links that lead to each other.
+    real = Path(os.path.realpath(place / wanted))
     if not real.is_relative_to(place):
         raise PathEscapes(f"{path} leads out of the repository.")
     if is_git_folder(real.relative_to(place).parts):
@@ -42,14 +41,13 @@ def normalise(path: str) -> str:
     if any(not char.isprintable() for char in path):
         raise PathEscapes(f"{path!r} has characters that no path should have.")
     pure = PurePosixPath(path)
-    windows = PureWindowsPath(path)
-    if pure.is_absolute() or windows.drive or windows.root or path.startswith("~"):
+    if pure.is_absolute() or "\\" in path or path.startswith("~"):
         raise PathEscapes(
             f"{path} is not a path from the root of the repository, such as src/app.py."
         )
-    if ".." in pure.parts or ".." in windows.parts:
+    if ".." in pure.parts:
         raise PathEscapes(f"{path} leads out of the repository.")
-    if is_git_folder(pure.parts) or is_git_folder(windows.parts):
+    if is_git_folder(pure.parts):
         raise PathEscapes(f"{path} is git's own.")
     return "" if str(pure) == "." else str(pure)
 
@@ -59,21 +57,19 @@ def is_git_folder(parts: tuple[str, ...]) -> bool:
     return any(part.casefold().rstrip(". ") in _GITS_OWN for part in parts)
 
 
-def expand_braces(glob: str) -> tuple[str, ...]:
-    """Expand a glob with braces, which git does not know: `*.{py,toml}` becomes `*.py` and
-    `*.toml`. One with very many braces is returned unchanged.
+def expand_braces(glob: str) -> Iterator[str]:
+    """Yield the globs of one with braces, which git does not know: `*.{py,toml}` becomes `*.py` and
+    `*.toml`.
     """
     choice = _CHOICE.search(glob)
-    if choice is None or glob.count("{") > _MOST_BRACES:
-        return (glob,)
-    before, after = glob[: choice.start()], glob[choice.end() :]
-    wholes = (expand_braces(f"{before}{part}{after}") for part in choice[1].split(","))
-    return tuple(whole for several in wholes for whole in several)[:_MOST_ALTERNATIVES]
+    if choice is None:
+        yield glob
+        return
+    for part in choice[1].split(","):
+        yield from expand_braces(f"{glob[: choice.start()]}{part}{glob[choice.end() :]}")
 
 
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_MOST_BRACES = 4
-_MOST_ALTERNATIVES = 32
 
 
 _WORD = re.compile(r"\w+|[^\w\s]")

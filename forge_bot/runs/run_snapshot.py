@@ -112,7 +112,7 @@ def _oldest_batch(carried: bytes) -> str:
     for line in carried.splitlines():
         with suppress(ValueError):
             match json.loads(line):
-                case {"entry": "started", "key": str(key), "model": str(model), "at": str(at)}:
+                case {"entry": "parked", "key": str(key), "model": str(model), "at": str(at)}:
                     waits[key] = (at, model)
                 case {"entry": "failed" | "finished", "key": str(key)}:
                     waits.pop(key, None)

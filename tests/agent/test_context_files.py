@@ -58,7 +58,6 @@ def test_a_line_that_is_too_long_is_cut_and_that_is_said(ask: Ask) -> None:
 def test_windows_files_and_other_encodings_are_readable_and_named(ask: Ask) -> None:
     windows, latin = ask("read_file", path="docs/windows.md"), ask("read_file", path="latin.txt")
     assert windows.content == "# Title\n\nText\n"
-    assert "byte order mark" in windows.note
     assert "CRLF" in windows.note
     assert latin.content == "caf\xe9 total\n"
     assert "its encoding is latin-1" in latin.note
@@ -82,7 +81,7 @@ def test_a_link_inside_the_repository_may_be_followed(ask: Ask) -> None:
         ("../secret.txt", ResultStatus.DENIED, "leads out"),
         ("src/../../secret.txt", ResultStatus.DENIED, "leads out"),
         ("src/../src/app.py", ResultStatus.DENIED, "leads out"),
-        ("..\\secret.txt", ResultStatus.DENIED, "leads out"),
+        ("..\\secret.txt", ResultStatus.DENIED, "not a path from the root"),
         ("/etc/passwd", ResultStatus.DENIED, "not a path from the root"),
         ("C:\\secret.txt", ResultStatus.DENIED, "not a path from the root"),
         ("~/secret.txt", ResultStatus.DENIED, "not a path from the root"),

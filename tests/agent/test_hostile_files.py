@@ -211,11 +211,9 @@ def test_names_that_are_no_utf_8_are_listed_and_do_no_harm(root: Path) -> None:
     listed.encode()
 
 
-def test_braces_do_not_multiply_without_end() -> None:
-    assert expand_braces("*.{py,toml}") == ("*.py", "*.toml")
-    assert expand_braces("{a,b}/{c,d}") == ("a/c", "a/d", "b/c", "b/d")
-    assert len(expand_braces("{a,b,c}" * 4)) == 32
-    assert expand_braces("{a,b}" * 1_000) == ("{a,b}" * 1_000,)
+def test_braces_are_several_globs() -> None:
+    assert [*expand_braces("*.{py,toml}")] == ["*.py", "*.toml"]
+    assert [*expand_braces("{a,b}/{c,d}")] == ["a/c", "a/d", "b/c", "b/d"]
 
 
 # -- documents

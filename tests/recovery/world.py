@@ -225,7 +225,9 @@ class World:
     def open_calls(self) -> int:
         """Questions that went out and whose answer is not in the journal."""
         text = "".join(file.read_text() for file in self.state.rglob("journal.jsonl"))
-        entries = [json.loads(line)["entry"] for line in text.splitlines() if line.endswith("}")]
+        lines = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+        entries = [line["entry"] for line in lines]
+        entries += ["started" for line in lines if line.get("ticket", "") is None]
         return entries.count("started") - entries.count("finished") - entries.count("failed")
 
     def standing(self) -> Standing:

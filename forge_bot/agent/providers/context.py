@@ -3,7 +3,6 @@ performs, the project's tests and linters, and past runs.
 """
 
 import re
-import threading
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -78,28 +77,27 @@ class RunSnippet(Frozen):
     )
 
 
-def on_snippet(run: OnWords, wanted: RunSnippet, limit: int) -> ProviderResult:
-    """Return what a snippet printed, and its exit code."""
-    return ends(run(wanted.code), limit)
-
-
-def show_past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
+def _tell_past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
     return head(ask(wanted.query) or "No earlier run resembles this.", limit)
 
 
-def on_paths(run: OnPaths, paths: tuple[str, ...] | None, limit: int) -> ProviderResult:
+def _tell_output(run: OnWords, wanted: RunSnippet, limit: int) -> ProviderResult:
+    return ends(run(wanted.code), limit)
+
+
+def _run_on_paths(run: OnPaths, wanted: RunTests | LintCheck, limit: int) -> ProviderResult:
     """Return the output of a project command.
 
     Only names of files and tests are passed to it, never an option.
     """
-    for path in paths or ():
+    for path in wanted.paths or ():
         if not _SELECTOR.fullmatch(path):
             raise Declined(
                 ResultStatus.INVALID_PARAMS, f"{path} is not the name of a file or a test."
             )
         normalise(path.partition("::")[0])
     try:
-        return ends(run(paths or ()) or "It printed nothing.", limit)
+        return ends(run(wanted.paths or ()) or "It printed nothing.", limit)
     except TimeoutError:
         raise Declined(ResultStatus.TIMEOUT, "The command took too long and was ended.") from None
 
@@ -139,8 +137,6 @@ class ProviderContext:
         withheld: Collection[str] = (),
     ) -> None:
         self._root = root
-        # Two test runs at once in one work tree would disturb each other.
-        self._one_command = threading.Lock()
         self._capabilities: dict[str, _Capability] = {}
         self.add("read_file", ReadFile, partial(read_file, root, withheld), long=True)
         self.add("search_code", SearchCode, partial(search_code, root))
@@ -148,15 +144,13 @@ class ProviderContext:
         self.add("git_log", GitLog, partial(git_log, root))
         self.add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
         if past_runs:
-            self.add("past_runs", PastRuns, partial(show_past_runs, past_runs))
+            self.add("past_runs", PastRuns, partial(_tell_past_runs, past_runs))
         if run_tests:
-            self.add("run_tests", RunTests, partial(self._command, run_tests), Effect.RUNS)
+            self.add("run_tests", RunTests, partial(_run_on_paths, run_tests), Effect.RUNS)
         if lint_check:
-            self.add("lint_check", LintCheck, partial(self._command, lint_check), Effect.RUNS)
-
+            self.add("lint_check", LintCheck, partial(_run_on_paths, lint_check), Effect.RUNS)
         if run_snippet:
-            snippet = partial(on_snippet, run_snippet)
-            self.add(RUN_SNIPPET, RunSnippet, snippet, Effect.RUNS)
+            self.add(RUN_SNIPPET, RunSnippet, partial(_tell_output, run_snippet), Effect.RUNS)
 
     def add(
         self,
@@ -183,10 +177,6 @@ class ProviderContext:
         known = {name: entry for name, entry in self._capabilities.items() if name in names}
         limited._capabilities = known  # noqa: SLF001 - of its own class
         return limited
-
-    def _command(self, run: OnPaths, wanted: RunTests | LintCheck, limit: int) -> ProviderResult:
-        with self._one_command:
-            return on_paths(run, wanted.paths, limit)
 
     def catalogue(self, names: Sequence[str] | None = None) -> tuple[CapabilitySpec, ...]:
         """Return the entries for `names`, all if None, sorted by name.

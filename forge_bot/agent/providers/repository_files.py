@@ -8,7 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -16,7 +16,7 @@ from stat import S_ISDIR, S_ISREG
 from pydantic import Field
 
 from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.git_read_only import RECORDS, GitOutput, git, is_private
+from forge_bot.agent.providers.git_read_only import RECORDS, git, is_private
 from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
 from forge_bot.agent.text_files import NotText, TextFile, expand_braces, inside, normalise
 from forge_bot.knowledge.code_index import definitions_of
@@ -135,8 +135,6 @@ def _text(place: Path, path: str) -> tuple[str, list[str]]:
     text = file.text
     if file.encoding.casefold() not in {"utf-8", "utf8"}:
         remarks.append(f"its encoding is {file.encoding}")
-    if file.bom:
-        remarks.append("begins with a byte order mark")
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
         remarks.append("line ends are CRLF")
@@ -182,9 +180,8 @@ def _globs(folder: str, glob: str) -> list[str]:
     """Return what git is asked for; a glob without a folder matches that name anywhere."""
     before = re.sub(r"([*?[])", r"[\1]", folder) + "/" if folder else ""
     anywhere = "" if "/" in glob else "**/"
-    return [
-        f":(glob){before}{anywhere}{single.removeprefix('./')}" for single in expand_braces(glob)
-    ]
+    singles = islice(expand_braces(glob), _MOST_GLOBS)
+    return [f":(glob){before}{anywhere}{single.removeprefix('./')}" for single in singles]
 
 
 def _list_by_folder(names: list[str], folder: str) -> str:
@@ -203,7 +200,8 @@ def _list_by_folder(names: list[str], folder: str) -> str:
 _MOST_MATCHES = 100
 _LINE_CHARS = 200
 _FIELDS = 3  # path, line number, text
-_WITHOUT_PERL = "not compiled with"
+_GREP = ("grep", "-n", "-I", "-z", "--untracked", "--no-color", "-P")
+_MOST_GLOBS = 32
 
 
 class SearchCode(Frozen):
@@ -230,64 +228,31 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
             ResultStatus.INVALID_PARAMS,
             "The expression is matched against single lines and cannot hold a line break.",
         )
-    output, note = _grep(root, wanted)
+    # The expression follows -e and the path follows --, so neither can be an option.
+    named = (_pathspec(root, path) for path in expand_braces(wanted.path or ""))
+    scope = ["--", *islice(named, _MOST_GLOBS), *_without_records(wanted.path)]
+    output = git(root, *_GREP, "-e", wanted.pattern, *scope)
+    if output.code > 1 and not output.cut:
+        complaint = output.complaint.removeprefix("fatal: ")[:300]
+        raise Declined(ResultStatus.INVALID_PARAMS, f"git cannot search for this: {complaint}")
     matches = _public(
         root, [line for line in output.text.split("\n") if line.count("\0") >= _FIELDS - 1]
     )
     if not matches:
-        return ProviderResult(content="No line matches.", note=note)
+        return ProviderResult(content="No line matches.")
     most = wanted.max or _MOST_MATCHES
     shown = "\n".join(_show_lines(matches[:most]))
-    counted = (
-        f"{len(matches):,} matches" if not output.cut else f"more than {len(matches):,} matches"
-    )
-    note = "; ".join(part for part in (counted, note) if part)
+    note = f"{'more than ' if output.cut else ''}{len(matches):,} matches"
     if len(matches) <= most and not output.cut:
         return head(shown, limit, note)
-    shown_part = head(
-        shown,
-        limit,
-        f"{note}; the first {min(most, len(matches)):,} are shown, so narrow the expression or the"
-        " path",
-    )
-    return shown_part.replace(truncated=True)
+    left = f"the first {min(most, len(matches)):,} are shown, so narrow the expression or the path"
+    return head(shown, limit, f"{note}; {left}").replace(truncated=True)
 
 
 def _public(root: Path, matches: list[str]) -> list[str]:
     paths = {line.partition("\0")[0] for line in matches}
     private = {path for path in paths if is_private(root, path)}
     return [line for line in matches if line.partition("\0")[0] not in private]
-
-
-def _grep(root: Path, wanted: SearchCode) -> tuple[GitOutput, str]:
-    output, note = _grep_in(root, "-P", wanted), ""
-    if output.code and _WITHOUT_PERL in output.complaint:
-        output, note = (
-            _grep_in(root, "-E", wanted),
-            "this git knows only POSIX extended expressions: no \\d, no look-around",
-        )
-    if output.code > 1 and not output.cut:
-        raise _trouble(output, wanted)
-    return output, note
-
-
-def _grep_in(root: Path, flavour: str, wanted: SearchCode) -> GitOutput:
-    # The expression follows -e and the path follows --, so neither can be an option.
-    named = [_pathspec(root, path) for path in expand_braces(wanted.path or "")]
-    scope = ["--", *named, *_without_records(wanted.path)]
-    return git(
-        root,
-        "grep",
-        "-n",
-        "-I",
-        "-z",
-        "--untracked",
-        "--no-color",
-        flavour,
-        "-e",
-        wanted.pattern,
-        *scope,
-    )
 
 
 def _without_records(path: str | None) -> list[str]:
@@ -299,18 +264,6 @@ def _without_records(path: str | None) -> list[str]:
     if path and normalise(path).split("/")[0] == RECORDS:
         return []
     return [f":(top,exclude){RECORDS}", *(() if path else (":(top,exclude)*.po",))]
-
-
-def _trouble(output: GitOutput, wanted: SearchCode) -> Declined:
-    complaint = output.complaint.removeprefix("fatal: ")
-    if "outside repository" in complaint:
-        return Declined(ResultStatus.DENIED, f"{wanted.path} leads out of the repository.")
-    if "match limit" in complaint or "recursion limit" in complaint:
-        return Declined(
-            ResultStatus.TIMEOUT,
-            "This expression needs too many steps on some line; use one without nested repetition.",
-        )
-    return Declined(ResultStatus.INVALID_PARAMS, f"git cannot search for this: {complaint[:300]}")
 
 
 def _pathspec(root: Path, path: str) -> str:
