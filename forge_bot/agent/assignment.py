@@ -108,7 +108,6 @@ class StopReason(StrEnum):
     ROUND_LIMIT = "round_limit"
     TOKEN_BUDGET = "token_budget"  # noqa: S105 - tokens of text, not a password
     DEADLINE = "deadline"
-    NO_PROGRESS = "no_progress"
     MODEL_REFUSED = "model_refused"
     MODEL_TRUNCATED = "model_truncated"
     MODEL_MALFORMED = "model_malformed"

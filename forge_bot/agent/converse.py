@@ -21,7 +21,6 @@ from forge_bot.agent.assignment import (
     Notice,
     Opening,
     StopReason,
-    WorkLimits,
     WorkResult,
 )
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, place
@@ -303,8 +302,7 @@ class _Conversation:
         )
         if sorted_.wanted:
             self._check_time()
-        results = await self.requests.fulfil(sorted_.wanted)
-        looked = [_cut_result(item, limits) for item in results]
+        looked = await self.requests.fulfil(sorted_.wanted)
         if stands := {item.key for item in looked if item.status is ResultStatus.STANDS}:
             self.observations = (*self.observations, *looked)
             calls = tuple(item for item in sorted_.wanted if item.key in stands)
@@ -318,10 +316,10 @@ class _Conversation:
         self.observations = (*self.observations, *shown)
         self.complaints = ()
         self.turns, self.attempt = self.turns + 1, 1
-        limit = StopReason.ROUND_LIMIT if self.turns >= self.limits.turns else None
+        over = not new or self.turns >= self.limits.turns
         self._tell(
             model_answers.results(shown, (*requests.notes, *idle)),
-            last=limit if new else StopReason.NO_PROGRESS,
+            last=StopReason.ROUND_LIMIT if over else None,
         )
 
     # -- messages and limits
@@ -368,17 +366,7 @@ def _from_us(words: str) -> ChatMessage:
 
 _WHY_LAST = {
     StopReason.ROUND_LIMIT: "The model still wanted to look around in its last turn.",
-    StopReason.NO_PROGRESS: "The model kept asking for what it had been shown, and did not answer.",
     StopReason.TOKEN_BUDGET: (
         "The tokens for this work were nearly used up, and the model did not answer."
     ),
 }
-
-
-def _cut_result(item: CapabilityResult, limits: WorkLimits) -> CapabilityResult:
-    """Return the result, cut to the maximum size, whatever the provider returned."""
-    most = max(limits.result_chars, limits.file_chars)
-    if len(item.content) <= most:
-        return item
-    note = f"cut at {most:,} of {len(item.content):,} characters"
-    return item.replace(content=item.content[:most], truncated=True, note=item.note or note)

@@ -106,14 +106,6 @@ async def test_a_result_cannot_break_out_of_its_fence_or_its_heading(room: Room)
     assert "\u2028" not in told(model)
 
 
-async def test_a_provider_that_ignores_its_limit_is_cut_here(room: Room) -> None:
-    room.library = Library(lambda wanted: seen(wanted, "x" * 10_000))
-    done, model = await talk(room, explore(READ_A), result_chars=300, file_chars=500)
-    assert done.observations[0].truncated
-    assert "cut at 500 of 10,000 characters" in told(model)
-    assert told(model).count("x") < 600
-
-
 async def test_a_model_that_never_stops_looking_gets_exactly_its_turns_and_is_told_the_last(
     room: Room,
 ) -> None:
@@ -132,7 +124,7 @@ async def test_a_turn_that_brings_nothing_new_makes_the_next_one_the_last(
     assert done.stop is StopReason.ANSWERED
     assert ["the last one" in told(model, turn) for turn in (1, 2)] == [False, True]
     done, _ = await talk(Room(room.path.with_name("other")), explore(READ_A), *[repeat] * 2)
-    assert done.stop is StopReason.NO_PROGRESS
+    assert done.stop is StopReason.ROUND_LIMIT
 
 
 async def test_a_malformed_answer_goes_back_with_its_fault_three_times_and_then_the_work_ends(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.agent.tools.setup import Unresolved, check_variables, resolved, secrets_for
+from forge_bot.agent.tools.setup import resolved, secrets_for, variable_faults
 from forge_bot.errors import BadCapabilities
 from forge_bot.settings.capability_file import (
     MCPHttpServerConfig,
@@ -84,9 +84,7 @@ def test_missing_variables_and_those_of_the_bot_are_named_together() -> None:
     server = MCPServerConfig(
         command="x", args=("${NO}",), env={"T": "${GITHUB_TOKEN}", "D": "${E:-d}"}
     )
-    with pytest.raises(Unresolved) as error:
-        check_variables(server, {"GITHUB_TOKEN": "x"})
-    assert error.value.why == (
+    assert variable_faults(server, {"GITHUB_TOKEN": "x"}) == (
         "The variable NO is not set.",
         (
             "GITHUB_TOKEN belongs to forge-bot and is given to no server: make a token of its own for"

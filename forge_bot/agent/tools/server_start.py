@@ -34,10 +34,9 @@ from forge_bot.agent.providers.provider_catalogue import Declined
 from forge_bot.agent.tools.setup import (
     TREE,
     CapabilitySetup,
-    Unresolved,
-    check_variables,
     resolved,
     texts_of,
+    variable_faults,
 )
 from forge_bot.errors import ForgeError
 from forge_bot.sandbox import keeper_process
@@ -209,10 +208,8 @@ async def started(
     before any of this without a person's yes, and for a variable that it cannot have.
     """
     require_yes(setup)
-    try:
-        check_variables(server, setup.environ)
-    except Unresolved as error:
-        raise Declined(ResultStatus.TOOL_ERROR, str(error)) from None
+    if faults := variable_faults(server, setup.environ):
+        raise Declined(ResultStatus.TOOL_ERROR, " ".join(faults))
     from mcp import Client
     from mcp.client.stdio import stdio_client
 

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
@@ -38,14 +37,6 @@ _OURS = re.compile(
 _PLAIN = frozenset({"HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TMPDIR", "USER", TREE})
 
 
-class Unresolved(Exception):
-    """A server cannot be started with the variables that there are. The sentences say why."""
-
-    def __init__(self, why: tuple[str, ...]) -> None:
-        super().__init__(" ".join(why))
-        self.why = why
-
-
 def texts_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ...]:
     """Return the texts of a server's configuration that may hold placeholders."""
     if isinstance(server, MCPServerConfig):
@@ -58,14 +49,14 @@ def variables_of(server: MCPServerConfig | MCPHttpServerConfig) -> tuple[str, ..
     return tuple(dict.fromkeys(match[1] for match in matches))
 
 
-def check_variables(
+def variable_faults(
     server: MCPServerConfig | MCPHttpServerConfig, environ: Mapping[str, str]
-) -> None:
-    """Raise Unresolved with every variable that is missing or that no server gets."""
-    why: list[str] = []
+) -> tuple[str, ...]:
+    """Return a sentence for every variable that is missing or that no server gets."""
+    faults: list[str] = []
     for match in (match for text in texts_of(server) for match in _PLACEHOLDER.finditer(text)):
         if _OURS.fullmatch(match[1]):
-            why.append(
+            faults.append(
                 f"{match[1]} belongs to forge-bot and is given to no server: make a token of its"
                 " own for the server, with only the rights it needs, under another name."
             )
@@ -75,9 +66,8 @@ def check_variables(
                 if SERVER_VARIABLES in environ
                 else ""
             )
-            why.append(f"The variable {match[1]} is not set.{named}")
-    if why:
-        raise Unresolved(tuple(dict.fromkeys(why)))
+            faults.append(f"The variable {match[1]} is not set.{named}")
+    return tuple(dict.fromkeys(faults))
 
 
 def resolved(text: str, environ: Mapping[str, str]) -> str:
@@ -107,14 +97,6 @@ def secrets_for(
                 if password := password_in(value):
                     secrets[f"{name} password"] = password
     return secrets
-
-
-class CapabilityPermission(StrEnum):
-    """The decision of the policy about one capability."""
-
-    ALLOW = "allow"
-    ASK = "ask"
-    DENY = "deny"
 
 
 @dataclass(frozen=True)
@@ -151,14 +133,14 @@ class CapabilitySetup:
         """Return whether nothing is configured, so that nothing has to be looked for."""
         return not self.servers and not any(folder.is_dir() for folder in self.skill_folders)
 
-    def permission(self, name: str, *, reads_only: bool) -> CapabilityPermission:
-        """Return the policy's decision on a capability. A capability that only reads needs none."""
-        if _matches_a_glob(name, self.policy.deny):
-            return CapabilityPermission.DENY
-        if _matches_a_glob(name, self.policy.ask):
-            return CapabilityPermission.ASK
+    def denies(self, name: str) -> bool:
+        """Return whether the policy takes a capability out."""
+        return _matches_a_glob(name, self.policy.deny)
+
+    def asks(self, name: str, *, reads_only: bool) -> bool:
+        """Return whether a person is asked first. A capability that only reads is allowed."""
         allowed = reads_only or _matches_a_glob(name, self.policy.allow)
-        return CapabilityPermission.ALLOW if allowed else CapabilityPermission.ASK
+        return _matches_a_glob(name, self.policy.ask) or not allowed
 
 
 def _matches_a_glob(name: str, globs: tuple[str, ...]) -> bool:

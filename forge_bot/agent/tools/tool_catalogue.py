@@ -39,7 +39,7 @@ from forge_bot.agent.tools.mcp_client import (
     server_secrets,
 )
 from forge_bot.agent.tools.server_start import program_digests
-from forge_bot.agent.tools.setup import CapabilityPermission, CapabilitySetup
+from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import (
     SkillDefinition,
     list_misplaced,
@@ -196,17 +196,16 @@ def _with_policy(
     skills: dict[str, SkillDefinition],
     problems: tuple[CapabilityProblem, ...],
 ) -> ToolCatalogue:
-    permissions = {
-        name: setup.permission(name, reads_only=tool.reads_only) for name, tool in tools.items()
-    } | {
-        # A skill that has no network changes nothing outside of its box.
-        name: setup.permission(name, reads_only=name not in setup.policy.network)
-        for name in skills
+    # A skill that has no network changes nothing outside of its box.
+    reads_only = {name: tool.reads_only for name, tool in tools.items()} | {
+        name: name not in setup.policy.network for name in skills
     }
-    denied = {name for name in permissions if permissions[name] is CapabilityPermission.DENY}
-    asked = tuple(name for name in permissions if permissions[name] is CapabilityPermission.ASK)
+    denied = tuple(sorted(filter(setup.denies, reads_only)))
     tools = {name: tool for name, tool in tools.items() if name not in denied}
     skills = {name: skill for name, skill in skills.items() if name not in denied}
+    asked = tuple(
+        name for name in (*tools, *skills) if setup.asks(name, reads_only=reads_only[name])
+    )
     return ToolCatalogue(
         specs=(
             *(_tool_spec(setup, name, tool, asks=name in asked) for name, tool in tools.items()),
@@ -221,7 +220,7 @@ def _with_policy(
             **{name: tool_digest(setup, tool) for name, tool in tools.items()},
             **{name: skill_digest(Path(skill.skill_path)) for name, skill in skills.items()},
         },
-        denied=tuple(sorted(denied)),
+        denied=denied,
         asked=asked,
         problems=problems,
     )
