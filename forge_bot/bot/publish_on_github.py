@@ -32,7 +32,6 @@ from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.branch_for_merge import Offer, offer, push_aside, push_run, target_of
-from forge_bot.runs.ended_runs import is_kept
 from forge_bot.runs.evidence_of_run import EVIDENCE, covers
 from forge_bot.runs.publish_result import (
     PublishResult,
@@ -41,6 +40,7 @@ from forge_bot.runs.publish_result import (
     publish_result,
 )
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_files import is_kept
 
 EVIDENCE_STATUS = "forge-bot/evidence"
 """The name of the status at the head of a pull request."""

@@ -38,11 +38,11 @@ from forge_bot.github_api import Forge
 from forge_bot.github_api.types import PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.branch_for_merge import keep_run, take_peoples_commits
-from forge_bot.runs.ended_runs import remove_branch
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.models_and_prompts import leaves_batches
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
+from forge_bot.runs.run_files import remove_branch
 from forge_bot.runs.this_process import Outcome, outcome_of
 from forge_bot.runs.workflow_file import WAKE_WORKFLOW
 from forge_bot.settings import Config

@@ -10,7 +10,6 @@ from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
 from forge_bot.git.revisions import ENDED
 from forge_bot.runs.branch_for_merge import Offer, newest_base, offered, target_of
-from forge_bot.runs.ended_runs import is_kept
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
     body_file,
@@ -19,7 +18,7 @@ from forge_bot.runs.publish_result import (
     wanted_pull_request,
 )
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_files import remove_work_tree
+from forge_bot.runs.run_files import is_kept, remove_work_tree
 from forge_bot.runs.this_process import Outcome
 from forge_bot.text_format import money, named_once, several
 

@@ -10,8 +10,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import ForgeError, UnknownArtifact
 from forge_bot.git import Repository
-from forge_bot.runs.ended_runs import fetch_ended
-from forge_bot.runs.find_runs import RunInfo, artifact_text, resolve_run, runs
+from forge_bot.runs.find_runs import RunInfo, artifact_text, fetch_ended, resolve_run, runs
 from forge_bot.text_format import money
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from forge_bot.git.commit_history import CommitInfo, count_commits, first_parent
 from forge_bot.git.diff import changed
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, is_ancestor, ref_target
 from forge_bot.runs.code_commits import code_so_far
-from forge_bot.runs.ended_runs import fetch_ended, last_commit
-from forge_bot.runs.find_runs import resolve_run
+from forge_bot.runs.find_runs import fetch_ended, resolve_run
+from forge_bot.runs.run_files import last_commit
 from forge_bot.runs.run_snapshot import folded
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, read_request

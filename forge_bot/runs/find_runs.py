@@ -10,11 +10,10 @@ from typing import Literal
 
 from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field, ValidationError
 
-from forge_bot.errors import AmbiguousRun, ForgeError, UnknownRun
-from forge_bot.git import Ref, Repository, Tracking
+from forge_bot.errors import AmbiguousRun, ForgeError, GitFailed, UnknownRun
+from forge_bot.git import Ref, Repository, Tracking, remotes
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES, last_known
 from forge_bot.remedies import Remedy
-from forge_bot.runs.ended_runs import fetch_ended
 from forge_bot.store import SPECS, inside
 from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen, Recorded, RunStatus
@@ -121,6 +120,17 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
         for info in sorted(infos, key=lambda info: info.updated_at, reverse=True):
             by_name.setdefault(info.name, _placed(info, trees))
     return tuple(by_name.values())
+
+
+def fetch_ended(repository: Repository) -> bool:
+    """Learn which ended runs the remote has. Return whether it could be asked."""
+    if repository.remote_url() is None:
+        return True
+    try:
+        remotes.fetch_ended(repository.root)
+    except GitFailed:
+        return False
+    return True
 
 
 def _placed(info: RunInfo, trees: Mapping[str, Path]) -> RunInfo:

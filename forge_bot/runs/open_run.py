@@ -18,10 +18,15 @@ from forge_bot.git.revisions import HEADS, head, is_ancestor, is_shallow
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.branch_for_merge import peoples_commits
 from forge_bot.runs.create_run import commit_start
-from forge_bot.runs.ended_runs import last_commit
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_files import RunPaths, remember_state_folder, remove_trees, run_paths
+from forge_bot.runs.run_files import (
+    RunPaths,
+    last_commit,
+    remember_state_folder,
+    remove_trees,
+    run_paths,
+)
 from forge_bot.runs.this_process import local_user, stop_on_signals, this_process
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Workspace, held, told_when_full

@@ -1,5 +1,5 @@
-"""The files of a run outside git: free names, paths, how those in JSON are read, and what is left
-of them on this machine: work trees, tool environments, journals.
+"""What a run has beside its branches: its files outside git, free names for them, what is left of
+them on this machine, and the record of an ended run, on a ref of its own, which is no branch.
 """
 
 import hashlib
@@ -11,12 +11,21 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from forge_bot.errors import BranchExists, ForgeError, RunBusy
-from forge_bot.git import Repository, Tree
-from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, branch_ref
+from forge_bot.errors import BranchExists, ForgeError, GitFailed, PushRefusal, PushRefused, RunBusy
+from forge_bot.git import Repository, Tree, remotes
+from forge_bot.git.commit_history import commit_at
+from forge_bot.git.commit_objects import delete_branch, make_commit, point
+from forge_bot.git.revisions import (
+    ENDED,
+    ENDED_AT_ORIGIN,
+    HEADS,
+    REMOTES,
+    branch_ref,
+    is_ancestor,
+    ref_target,
+)
 from forge_bot.resources import state_home
-from forge_bot.runs.ended_runs import remove_branch
-from forge_bot.runs.find_runs import RunInfo, run_in, runs
+from forge_bot.runs.find_runs import RunInfo, fetch_ended, run_in, runs
 from forge_bot.runs.this_process import this_process
 from forge_bot.store import SPECS, held, write_whole
 from forge_bot.values import Frozen
@@ -299,3 +308,69 @@ def _size(folder: Path) -> int:
         except OSError:
             continue
     return total
+
+
+def last_commit(repository: Repository, ref: str) -> str:
+    """Return the last commit of the run whose record a ref has. Raises GitFailed."""
+    return repository.commit_id(f"{ref}^1")
+
+
+def is_kept(repository: Repository, run: str, head: str, *, at_origin: bool = False) -> bool:
+    """Return whether the record of a run is kept with all of its commits, here or at the remote."""
+    tip = ref_target(repository.root, f"{ENDED_AT_ORIGIN if at_origin else ENDED}{run}")
+    return tip is not None and is_ancestor(repository.root, head, tip)
+
+
+def keep_record(repository: Repository, run: str, head: str, landed: str, *, push: bool) -> str:
+    """Store the record of a run that ended at `head`, and push it if wanted. Return why that
+    failed, or "": the record is on the run's branch anyway.
+
+    `landed` is the newest commit that the run offers for merge, or empty. The commit there has
+    these as parents, so nothing that a link or an approval names is lost when branches are deleted.
+    """
+    try:
+        _store(repository, run, head, landed)
+        if push:
+            try:
+                remotes.push_ended(repository.root, run)
+            except PushRefused as error:
+                if error.why is not PushRefusal.BEHIND:
+                    raise
+                # The run was gone on with on another machine too.
+                remotes.fetch_ended(repository.root)
+                _store(repository, run, head, landed)
+                remotes.push_ended(repository.root, run)
+    except GitFailed as error:
+        return error.message
+    return ""
+
+
+def remove_branch(repository: Repository, run: str, branch: str) -> None:
+    """Remove a branch of an ended run here, if its record is kept with all commits of the branch,
+    and at the remote, if that says that it has them too.
+    """
+    root = repository.root
+    tip = ref_target(root, f"{HEADS}{branch}")
+    if tip is not None and is_kept(repository, run, tip):
+        delete_branch(root, branch, tip)
+    tip = ref_target(root, f"{REMOTES}{remotes.ORIGIN}/{branch}")
+    if tip is not None:
+        fetch_ended(repository)
+        if is_kept(repository, run, tip, at_origin=True):
+            with suppress(GitFailed):
+                remotes.delete_at_origin(root, branch, tip)
+
+
+def _store(repository: Repository, run: str, head: str, landed: str) -> None:
+    """Point the ref of a run at a commit that has all of these commits."""
+    root, ref = repository.root, f"{ENDED}{run}"
+    known = [ref_target(root, name) for name in (ref, f"{ENDED_AT_ORIGIN}{run}")]
+    needed = dict.fromkeys(filter(None, (head, landed, *known)))
+    for tip in filter(None, known):
+        if all(is_ancestor(root, commit, tip) for commit in needed):
+            point(root, ref, tip)
+            return
+    signature = commit_at(root, head).signature
+    words = (f"The record of {run}", (("Forge-Record", run),), signature)
+    tree = repository.tree_id(head)
+    point(root, ref, make_commit(root, tree, tuple(needed), *words))

@@ -26,7 +26,6 @@ from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
-from forge_bot.runs.ended_runs import is_kept, remove_branch
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import Inquirer, Inquiry, available
 from forge_bot.runs.local_host import LocalHost, project_of
@@ -37,7 +36,7 @@ from forge_bot.runs.publish_result import OpenPullRequest, Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, answer, counted
-from forge_bot.runs.run_files import remove_work_tree
+from forge_bot.runs.run_files import is_kept, remove_branch, remove_work_tree
 from forge_bot.runs.this_process import (
     Outcome,
     interruptible,

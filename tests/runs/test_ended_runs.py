@@ -9,8 +9,8 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.knowledge.history import history_at
-from forge_bot.runs.ended_runs import is_kept, keep_record
 from forge_bot.runs.find_runs import resolve_run, runs
+from forge_bot.runs.run_files import is_kept, keep_record
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
 
