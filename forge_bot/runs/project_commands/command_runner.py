@@ -8,8 +8,9 @@ import re
 import shutil
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from forge_bot.agent.redaction import Redactor, secrets_of
@@ -43,84 +44,57 @@ _WRITTEN = re.compile(
 
 
 class CarriedFiles:
-    """Files of a person's checkout, by their paths in the repository."""
+    """Files of a person's checkout, by their paths in the repository, that git ignores."""
 
     def __init__(self, checkout: Path, names: Sequence[str], tell: Notify) -> None:
-        self._checkout = Tree(checkout)
+        self._checkout = checkout
         self._names = names
         self._tell = tell
-        self._told: set[str] = set()
 
-    @contextmanager
-    def copied_to(self, place: Tree) -> Generator[None]:
-        """Copy the files into a tree for the time of the block. Neither replaced nor removed is
-        what lies at their paths there.
-        """
-        copied: list[str] = []
-        try:
-            for name in self._missing_in(place):
-                copied.append(name)
-                (place.path / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(self._checkout.path / name, place.path / name, follow_symlinks=False)
-            yield
-        finally:
-            for name in copied:
-                _remove_file(place.path, name)
-
-    def secrets(self) -> Mapping[str, str]:
-        """Return the values in the files, by variable, that must not be shown."""
-        if not self._names:
-            return {}
-        files = [self._checkout.path / name for name in self._fitting()]
-        lines = [
-            line.strip().removeprefix("export ").partition("=")
-            for file in files
-            for line in file.read_text("utf-8", "replace").splitlines()
+    @cached_property
+    def _files(self) -> Sequence[str]:
+        """Return those that can be carried; tell of the others."""
+        root = self._checkout
+        readable = [
+            name
+            for name in self._names
+            if not (root / name).is_symlink() and (root / name).is_file()
+            if os.access(root / name, os.R_OK) and _lies_inside(root, name)
         ]
-        return secrets_of({name.strip(): value.strip().strip("\"'") for name, _, value in lines})
-
-    def _missing_in(self, place: Tree) -> Sequence[str]:
-        """Return the files to copy into a tree; tell once of each that cannot be."""
-        if not self._names or place.path == self._checkout.path:
-            return ()
-        fitting = self._fitting()
+        files = Tree(root).would_ignore(readable) if readable else ()
         for name in self._names:
-            if name not in fitting and name not in self._told:
-                self._told.add(name)
+            if name not in files:
                 self._tell(
                     warning(
                         f"{name} is not taken along, as `carry` asks: only a file that git "
                         "ignores, and no link, can be"
                     )
                 )
-        free = [name for name in fitting if not os.path.lexists(place.path / name)]
-        # What git would see there could get into a commit.
-        return place.would_ignore([name for name in free if _lies_inside(place.path, name)])
+        return files
 
-    def _fitting(self) -> Sequence[str]:
-        root = self._checkout.path
-        files = [
-            name
-            for name in self._names
-            if not (root / name).is_symlink() and (root / name).is_file()
-            if os.access(root / name, os.R_OK) and _lies_inside(root, name)
+    def copy_to(self, place: Tree) -> None:
+        """Copy the files into a tree where commands judge, for as long as it shows its commit. What
+        lies at their paths there is not replaced.
+        """
+        for name in self._files if place.path != self._checkout else ():
+            copy = place.path / name
+            if not os.path.lexists(copy) and _lies_inside(place.path, name):
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(self._checkout / name, copy, follow_symlinks=False)
+
+    def secrets(self) -> Mapping[str, str]:
+        """Return the values in the files, by variable, that must not be shown."""
+        lines = [
+            line.strip().removeprefix("export ").partition("=")
+            for name in self._files
+            for line in (self._checkout / name).read_text("utf-8", "replace").splitlines()
         ]
-        return self._checkout.would_ignore(files)
+        return secrets_of({name.strip(): value.strip().strip("\"'") for name, _, value in lines})
 
 
 def _lies_inside(root: Path, name: str) -> bool:
     """Return whether no link leads to a path below a folder elsewhere."""
     return (root / name).parent.resolve() == root.resolve() / Path(name).parent
-
-
-def _remove_file(root: Path, name: str) -> None:
-    """Remove a file of a tree, and the folders that are empty then; nothing through a link."""
-    if not _lies_inside(root, name):
-        return
-    with suppress(OSError):
-        (root / name).unlink()
-        for folder in (root / name).parents[: -len(root.parts)]:
-            folder.rmdir()
 
 
 @dataclass
@@ -241,10 +215,9 @@ class CommandRunner:
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         words = [word.replace(ENV, str(self.installation.environment)) for word in argv]
-        with ExitStack() as stack:
-            if carrying:
-                stack.enter_context(self.carried.copied_to(place))
-            return self.sandbox.run(box, words)
+        if carrying:
+            self.carried.copy_to(place)
+        return self.sandbox.run(box, words)
 
     def _report_end(
         self,

@@ -17,13 +17,6 @@ def paths_without(root: Path, path: Path, kept: frozenset[Path]) -> Iterator[Pat
         yield from paths_without(root, path / inside.name, kept)
 
 
-def _special_files(folder: str, names: list[str]) -> list[str]:
-    """Return the pipes, sockets and devices among a folder's names: they have no content."""
-    modes = ((name, Path(folder, name).lstat().st_mode) for name in names)
-    kinds = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
-    return [name for name, mode in modes if stat.S_IFMT(mode) not in kinds]
-
-
 def _paths_below(root: Path, top: Path) -> Iterator[Path]:
     """Yield a path and all paths below it, relative to `root`; folders come before their contents.
     Links are not followed, the path itself among them.
@@ -56,7 +49,9 @@ def _fingerprint_of(path: Path) -> tuple[int, ...]:
 
 
 def _copy_entry(source: Path, target: Path) -> None:
-    """Copy one file, link or folder without its content. An existing one is replaced."""
+    """Copy one file, link or folder without its content; no pipe, socket or device, which have no
+    content. An existing one is replaced.
+    """
     is_folder = source.is_dir() and not source.is_symlink()
     if os.path.lexists(target) and not (is_folder and target.is_dir() and not target.is_symlink()):
         remove_entry(target)
@@ -78,13 +73,8 @@ def remove_entry(path: Path) -> None:
 
 def copy_files(root: Path, names: Sequence[str], target: Path) -> None:
     """Copy files and whole folders of a work tree to the same paths below another folder."""
-    for name in names:
-        copy = target / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        if (root / name).is_dir() and not (root / name).is_symlink():
-            shutil.copytree(root / name, copy, symlinks=True, ignore=_special_files)
-        else:
-            _copy_entry(root / name, copy)
+    for path in (path for name in names for path in _paths_below(root, Path(name))):
+        _copy_entry(root / path, target / path)
 
 
 def restore_files(
