@@ -23,8 +23,8 @@ from forge_bot.errors import (
     PushRefusal,
     PushRefused,
 )
+from forge_bot.gate.github import Node
 from forge_bot.gate.github_names import WORKFLOWS
-from forge_bot.gate.json_payload import Node
 from forge_bot.git import Repository, Tree
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.github_api import Forge

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from forge_bot.bot.thread import Thread
 from forge_bot.errors import BadOption
+from forge_bot.gate.github import read_json
 from forge_bot.gate.github_names import COMMENT_LINK
-from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.people import AccountKind, Role
 from forge_bot.github_api.issue import source_of
 from forge_bot.github_api.types import Comment, Issue

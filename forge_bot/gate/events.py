@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from forge_bot.gate.environment_variables import Inputs
-from forge_bot.gate.github import read_account
+from forge_bot.gate.github import Node, read_account
 from forge_bot.gate.github_names import StepContext
 from forge_bot.gate.grammar import Command, Mistyped, Start
-from forge_bot.gate.json_payload import Node
 from forge_bot.gate.parse_comment import parse_comment
 from forge_bot.gate.people import Account, ActorPart, Attempt, RequestedOperation, account_named
 

@@ -1,6 +1,8 @@
-"""The few questions that the gate asks GitHub, over urllib: an answer or the reason why there is
-none, never an exception. Its own comments are found by their hidden marks, so that nothing is
-written twice. And the forms of accounts and roles in GitHub's answers and payloads.
+"""What GitHub says, and the few questions that the gate asks it over urllib: an answer or the
+reason why there is none, never an exception.
+
+JSON from outside is read without trust: a missing value, or one of another type, is empty. The own
+comments are found by their hidden marks, so that nothing is written twice.
 """
 
 import http.client
@@ -8,13 +10,12 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from email.message import Message
 from typing import IO, cast
 from urllib.parse import quote
 
-from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.people import (
     Account,
     AccountKind,
@@ -23,6 +24,128 @@ from forge_bot.gate.people import (
     UnknownRole,
     account_named,
 )
+
+_LARGEST_ID = 2**53
+"""Ids above this are no ids of GitHub's, and JSON would not carry them unharmed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value in JSON, of whatever type it turns out to be."""
+
+    value: object = None
+
+    @property
+    def exists(self) -> bool:
+        """Return whether there is anything here but null."""
+        return self.value is not None
+
+    def __getitem__(self, key: str) -> "Node":
+        fields = cast("dict[str, object]", self.value)
+        return Node(fields.get(key)) if isinstance(self.value, dict) else Node()
+
+    def at(self, *keys: str) -> "Node":
+        """The value that the keys lead to, one after the other."""
+        node = self
+        for key in keys:
+            node = node[key]
+        return node
+
+    def text(self, *keys: str) -> str:
+        """The string there; empty for everything else."""
+        value = self.at(*keys).value
+        return value if isinstance(value, str) else ""
+
+    def number(self, *keys: str) -> int | None:
+        """The whole number above nothing there, as ids are; a boolean is none."""
+        value = self.at(*keys).value
+        return (
+            value
+            if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _LARGEST_ID
+            else None
+        )
+
+    def true(self, *keys: str) -> bool:
+        """Return whether the value is exactly `true`."""
+        return self.at(*keys).value is True
+
+    def items(self, *keys: str) -> "Iterator[Node]":
+        """The values of the list there; none where there is no list."""
+        value = self.at(*keys).value
+        return (
+            (Node(item) for item in cast("list[object]", value))
+            if isinstance(value, list)
+            else iter(())
+        )
+
+
+def read_json(data: bytes) -> Node:
+    """Return the JSON in these bytes; an empty node for other bytes and JSON nested too deep."""
+    try:
+        return Node(json.loads(data))
+    except (ValueError, RecursionError):
+        return Node()
+
+
+# -- accounts and roles
+# --------------------------------------------------------------------------------------------------
+
+_KINDS = {"User": AccountKind.PERSON, "Bot": AccountKind.BOT}
+
+
+def read_account(node: Node) -> Account | None:
+    """Return the account in a payload or answer; None for one that is missing or has no possible
+    name, as deleted accounts leave it.
+    """
+    account = account_named(node.text("login"))
+    if account is None or account.kind is not AccountKind.PERSON:
+        return account and Account(account.login, account.kind, node.number("id") or 0)
+    kind = _KINDS.get(node.text("type"), AccountKind.OTHER)
+    return Account(account.login, kind, node.number("id") or 0)
+
+
+_OK, _NOT_FOUND = 200, 404
+_ROLES = {role.word: role for role in Role}
+# What the older field can mean at most: it knows maintain as write, and triage as read.
+_AT_MOST = {"admin": Role.ADMIN, "write": Role.MAINTAIN, "read": Role.TRIAGE, "none": Role.NONE}
+_FLAGS = (
+    ("admin", Role.ADMIN),
+    ("maintain", Role.MAINTAIN),
+    ("push", Role.WRITE),
+    ("triage", Role.TRIAGE),
+    ("pull", Role.READ),
+)
+
+
+def read_membership(login: str, status: int, answer: Node, trouble: str = "") -> Membership:
+    """Return the role in an answer to
+    `GET /repos/{owner}/{repo}/collaborators/{username}/permission`
+    (https://docs.github.com/en/rest/collaborators/collaborators, "Get repository permissions").
+
+    `role_name` decides. A custom role counts as the role it is built on, as the `permissions` of
+    the same answer show it. Where fields contradict each other the lower one counts; without the
+    field `permission`, or about somebody else, nothing does. `trouble` is why there is no answer.
+    """
+    if trouble:
+        return UnknownRole(trouble)
+    if status == _NOT_FOUND:
+        return UnknownRole("GitHub knows no such user")
+    if status != _OK:
+        return UnknownRole(f"GitHub answered {status} {answer.text('message')[:100]}".strip())
+    legacy, name = answer.text("permission"), answer.text("role_name")
+    account = read_account(answer["user"])
+    if legacy not in _AT_MOST or account is None or not account.named(login):
+        return UnknownRole("GitHub's answer names no permission of theirs")
+    # Old servers name no role.
+    role = _ROLES.get(name or legacy)
+    if role is None:
+        flags = answer.at("user", "permissions")
+        role = next((role for flag, role in _FLAGS if flags.true(flag)), Role.NONE)
+    return min(role, _AT_MOST[legacy])
+
+
+# -- the questions of the gate
+# --------------------------------------------------------------------------------------------------
 
 TIMEOUT = 10.0
 """Seconds for one answer."""
@@ -222,60 +345,3 @@ class OwnComments:
                 if author is not None and author.named(self._own) and number is not None:
                     self._comments.append(OwnComment(number, node.text("body")))
         return ""
-
-
-# -- accounts and roles
-# --------------------------------------------------------------------------------------------------
-
-_KINDS = {"User": AccountKind.PERSON, "Bot": AccountKind.BOT}
-
-
-def read_account(node: Node) -> Account | None:
-    """Return the account in a payload or answer; None for one that is missing or has no possible
-    name, as deleted accounts leave it.
-    """
-    account = account_named(node.text("login"))
-    if account is None or account.kind is not AccountKind.PERSON:
-        return account and Account(account.login, account.kind, node.number("id") or 0)
-    kind = _KINDS.get(node.text("type"), AccountKind.OTHER)
-    return Account(account.login, kind, node.number("id") or 0)
-
-
-_OK, _NOT_FOUND = 200, 404
-_ROLES = {role.word: role for role in Role}
-# What the older field can mean at most: it knows maintain as write, and triage as read.
-_AT_MOST = {"admin": Role.ADMIN, "write": Role.MAINTAIN, "read": Role.TRIAGE, "none": Role.NONE}
-_FLAGS = (
-    ("admin", Role.ADMIN),
-    ("maintain", Role.MAINTAIN),
-    ("push", Role.WRITE),
-    ("triage", Role.TRIAGE),
-    ("pull", Role.READ),
-)
-
-
-def read_membership(login: str, status: int, answer: Node, trouble: str = "") -> Membership:
-    """Return the role in an answer to
-    `GET /repos/{owner}/{repo}/collaborators/{username}/permission`
-    (https://docs.github.com/en/rest/collaborators/collaborators, "Get repository permissions").
-
-    `role_name` decides. A custom role counts as the role it is built on, as the `permissions` of
-    the same answer show it. Where fields contradict each other the lower one counts; without the
-    field `permission`, or about somebody else, nothing does. `trouble` is why there is no answer.
-    """
-    if trouble:
-        return UnknownRole(trouble)
-    if status == _NOT_FOUND:
-        return UnknownRole("GitHub knows no such user")
-    if status != _OK:
-        return UnknownRole(f"GitHub answered {status} {answer.text('message')[:100]}".strip())
-    legacy, name = answer.text("permission"), answer.text("role_name")
-    account = read_account(answer["user"])
-    if legacy not in _AT_MOST or account is None or not account.named(login):
-        return UnknownRole("GitHub's answer names no permission of theirs")
-    # Old servers name no role.
-    role = _ROLES.get(name or legacy)
-    if role is None:
-        flags = answer.at("user", "permissions")
-        role = next((role for flag, role in _FLAGS if flags.true(flag)), Role.NONE)
-    return min(role, _AT_MOST[legacy])

@@ -20,10 +20,9 @@ from forge_bot.gate.events import (
     issue_of_branch,
     read_event,
 )
-from forge_bot.gate.github import GateClient, OwnComments, read_membership
+from forge_bot.gate.github import GateClient, Node, OwnComments, read_json, read_membership
 from forge_bot.gate.github_names import StepContext, read_step_context
 from forge_bot.gate.grammar import Help, Mistyped
-from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.people import (
     Account,
     ActorPart,

@@ -25,7 +25,7 @@ from forge_bot.errors import (
     TextTooLong,
     TokenRefused,
 )
-from forge_bot.gate.json_payload import Node
+from forge_bot.gate.github import Node
 
 if TYPE_CHECKING:
     from github import Github

@@ -13,8 +13,7 @@ from urllib.request import Request, urlopen
 from forge_bot.errors import (
     GitHubRefused,
 )
-from forge_bot.gate.github import read_account
-from forge_bot.gate.json_payload import Node
+from forge_bot.gate.github import Node, read_account
 from forge_bot.gate.people import GHOST, Account, account_named
 from forge_bot.github_api.connection import Connection, check_length
 from forge_bot.github_api.types import (

@@ -12,8 +12,7 @@ from forge_bot.errors import (
     NotOnGitHub,
     PermissionMissing,
 )
-from forge_bot.gate.github import read_membership
-from forge_bot.gate.json_payload import Node
+from forge_bot.gate.github import Node, read_membership
 from forge_bot.gate.people import Membership, Role
 from forge_bot.github_api.connection import T, check_length
 from forge_bot.github_api.pull_request_calls import PullRequestCalls, account_of

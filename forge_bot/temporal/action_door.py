@@ -17,8 +17,8 @@ from forge_bot.bot.job_context import JobContext, read_job_context
 from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
 from forge_bot.gate import outputs
 from forge_bot.gate.environment_variables import INPUT_VARIABLES
+from forge_bot.gate.github import read_json
 from forge_bot.gate.github_names import read_step_context
-from forge_bot.gate.json_payload import read_json
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
 from forge_bot.temporal.temporal_server import connect, make_forge_error, read_named_place

@@ -6,8 +6,7 @@ import pytest
 
 from forge_bot.errors import BadInput
 from forge_bot.gate.environment_variables import read_inputs
-from forge_bot.gate.github import read_account, read_membership
-from forge_bot.gate.json_payload import Node
+from forge_bot.gate.github import Node, read_account, read_membership
 from forge_bot.gate.people import (
     Account,
     AccountKind,

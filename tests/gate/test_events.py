@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import Intent, Nothing, Trigger, issue_of_branch, read_event
+from forge_bot.gate.github import Node, read_json
 from forge_bot.gate.github_names import StepContext
-from forge_bot.gate.json_payload import Node, read_json
 from forge_bot.gate.people import AccountKind, ActorPart, RequestedOperation
 from forge_bot.store import branch_name
 from tests.gate.payloads import (
