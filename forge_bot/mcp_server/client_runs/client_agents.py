@@ -2,7 +2,7 @@
 reports of what they did, checked against the tree.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -40,8 +40,6 @@ Shares = Mapping[TaskId | None, tuple[str, ...]]
 _COMPLAINTS = 2
 """Unfit artifacts that go straight back for the same action; the next one is recorded, and the
 pipeline decides."""
-
-_MOST_STRAY = 5
 
 LONGEST_WORDS = 4_000
 """The most characters of a client's words about a failure."""
@@ -98,14 +96,8 @@ class _AgentReport:
         check_bounds(self.run, changed, implementing=implementing)
         following = self._next_documents()
         texts = {task: self._check_text(self.names[task], following) for task in done}
-        if not implementing:
-            stray = (
-                f"{path} is new and belongs to no commit of the run"
-                for path in changed[:_MOST_STRAY]
-            )
-            return self._record_documents(texts, {}, stray, following)
-        shares = self._assign_files(done, changed, texts)
-        return self._record_documents(texts, shares, iter(()))
+        shares: Shares = self._assign_files(done, changed, texts) if implementing else {}
+        return self._record_documents(texts, shares, following)
 
     def _find_tasks_done(self, code: Sequence[str]) -> list[TaskId | None]:
         """Return the tasks whose document was written, or whose code changed."""
@@ -198,8 +190,7 @@ class _AgentReport:
         self,
         texts: Mapping[TaskId | None, str],
         shares: Shares,
-        warnings: Iterator[str],
-        following: tuple[str, ...] = (),
+        following: tuple[str, ...],
     ) -> PhaseReport:
         """Record the documents with the changes that belong to them, and tell their effect."""
         usages = _share_usage(self.previous, len(texts))
@@ -230,7 +221,6 @@ class _AgentReport:
             warning="; ".join(
                 (
                     *(f"task {task} has no {self.names[task]} yet" for task in missing),
-                    *warnings,
                     *(
                         f"{report.held} waits for a person: it changes"
                         f" {', '.join(report.held_paths)}"

@@ -193,7 +193,10 @@ def check_foreign_commits(run: Run) -> tuple[str, ...]:
         _check_beside(run)
     here, known = run.tree.commit_id(), read_head_at_dispatch(run.places)
     if known and not run.repository.contains(here, known):
-        raise _explain_rewrite(run, known[:_SHORT], here)
+        raise ForeignCommits(
+            f"The branch was taken back or rewritten: {known[:_SHORT]} is no longer on it.",
+            hint=f"git reset --soft {known[:_SHORT]} {_KEEPS}",
+        )
     commits = run.tree.commits(known or run.state.base_commit)
     foreign = tuple(
         takewhile(lambda commit: ("Forge-Run", run.name) not in commit.trailers, commits)
@@ -225,15 +228,3 @@ def _check_beside(run: Run) -> None:
             f"{so_far.branch} has commits that the run did not make.",
             hint=f"git reset --soft {so_far.tip[:_SHORT]} {_KEEPS}",
         )
-
-
-def _explain_rewrite(run: Run, known: str, here: str) -> ForeignCommits:
-    if run.repository.contains(run.repository.commit_id(known), here):
-        return ForeignCommits(
-            f"The branch was taken back from {known} to {here[:_SHORT]}.",
-            hint=f"git merge --ff-only {known}, then call again.",
-        )
-    return ForeignCommits(
-        f"The branch was rewritten: {known} is no longer on it.",
-        hint=f"git reset --soft {known} {_KEEPS}",
-    )

@@ -12,7 +12,6 @@ from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.gate import parse_comment
 from forge_bot.gate.flags import read_approval
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
-from forge_bot.interaction.fit_comment import shares
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question import Question, ShownDocument
@@ -168,30 +167,20 @@ def render_question(asked: Question, run: str, workspace: str) -> Presented:
     answers = [(choice.answer, choice.effect) for choice in asked.actions]
     text = question_text(asked, answers, "Answers", approach=False)
     parts, documents = [f"## {asked.title}", text], asked.data.documents
-    room = LONGEST - sum(len(part) + 2 for part in parts)
-    difference: list[str] = []
+    room = (LONGEST - len(text)) // (len(documents) + 1)
     if asked.data.difference:
-        shown = cut_text(asked.data.difference, room // 3)
-        difference = [f"**{say('question.what_changed')}**\n\n{escape.show_source(shown, 'diff')}"]
-        if shown != asked.data.difference:
-            difference.append(
-                "_This difference is cut; the documents below are the version that counts._"
-            )
-        room -= len("\n\n".join(difference))
-    sizes = shares(
-        [len(document.text) for document in documents],
-        max(room - 300 * len(documents), _FEWEST * len(documents)),
-    )
-    pairs = list(zip(documents, sizes, strict=True))
-    cut = tuple(document.name for document, size in pairs if size < len(document.text))
+        shown = escape.show_source(cut_text(asked.data.difference, room), "diff")
+        parts.append(f"**{say('question.what_changed')}**\n\n{shown}")
+    most = max(room, _FEWEST)
+    cut = tuple(document.name for document in documents if len(document.text) > most)
     if cut:
         names = ", ".join(f"{workspace}/{name}" for name in cut)
         parts.append(
             f"⚠ **Not all of it is shown here.** Only the beginning of {names} is; an approval"
             " counts for the whole. Read it there first."
         )
-    papers = [_render_document(document, size, run, workspace) for document, size in pairs]
-    return Presented("\n\n".join([*parts, *difference, *papers]), cut)
+    papers = [_render_document(document, most, run, workspace) for document in documents]
+    return Presented("\n\n".join([*parts, *papers]), cut)
 
 
 def _render_document(document: ShownDocument, size: int, run: str, workspace: str) -> str:

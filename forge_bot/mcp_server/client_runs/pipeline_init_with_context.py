@@ -98,51 +98,18 @@ class _Call(Frozen):
             text or self.task_text, self.source, self.external_context, effort
         )
 
-    def after(self, before: "_Call") -> "_Call":
-        """Return the call with what an earlier one for the same workspace said and this one does
-        not repeat.
-        """
-        arguments = {name: getattr(self, name) for name in self.model_fields_set}
-        given = {name: value for name, value in arguments.items() if value or name == "flags"}
-        latest = {
-            "task_text": self._text(before.task_text),
-            "user_confirmation": self.user_confirmation,
-            "discussion_answers": self.discussion_answers,
-        }
-        return before.model_copy(update=given | latest)
-
-    def _text(self, before: str) -> str:
-        """Return the words of the task, with the answers that a discussion gave."""
-        given, answers = self.task_text.strip(), self.discussion_answers.strip()
-        if answers:
-            asked = (given or before).partition(f"\n\n{_ANSWERS}\n\n")[0]
-            return f"{asked.strip()}\n\n{_ANSWERS}\n\n{answers}"
-        # A host says the task with each call, and only at the first it means that the discussion
-        # begins anew.
-        discussed = (
-            self.user_confirmation is not None and _ANSWERS in before and before.startswith(given)
-        )
-        return before if discussed or not given else self.task_text
-
 
 class Confirmations:
     """The calls before a run begins."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, _Call] = {}
+        self._given: dict[str, dict[str, Any]] = {}
 
     def answer(self, served: ServedRepository, given: Mapping[str, Any]) -> BeforeRun:
         """Return the result of this call. Raises ValidationError for arguments that do not fit,
         BadArguments for answers and a confirmation together, and what beginning raises.
         """
-        call = _Call.model_validate(given)
-        if call.discussion_answers.strip() and call.user_confirmation is not None:
-            raise BadArguments(
-                "discussion_answers and user_confirmation came together.",
-                hint="Send the answers first, and the confirmation in a call of its own.",
-            )
-        call = call.after(self._calls.get(call.workspace, _Call(workspace=call.workspace)))
-        self._calls[call.workspace] = call
+        call = self._read_call(given)
         pipeline = load_pipeline(call.flags.pipeline or served.config.pipeline, served.path)
         if call.user_confirmation is not None:
             return _begin_run(served, pipeline, call, call.user_confirmation)
@@ -151,6 +118,28 @@ class Confirmations:
         if discusses and _ANSWERS not in call.task_text:
             return _ask_questions()
         return _ask_effort(served, pipeline, ticket, call)
+
+    def _read_call(self, given: Mapping[str, Any]) -> _Call:
+        """Return the call with what earlier ones for its workspace said and it does not repeat. The
+        text that a person confirms is the one that was shown.
+        """
+        before = self._given.get(given["workspace"], {})
+        fresh = {name: value for name, value in given.items() if value}
+        if "user_confirmation" in fresh and before.get("task_text"):
+            fresh["task_text"] = before["task_text"]
+        call = _Call.model_validate({**before, **fresh})
+        if answers := call.discussion_answers.strip():
+            if call.user_confirmation is not None:
+                raise BadArguments(
+                    "discussion_answers and user_confirmation came together.",
+                    hint="Send the answers first, and the confirmation in a call of its own.",
+                )
+            asked = call.task_text.partition(f"\n\n{_ANSWERS}\n\n")[0].strip()
+            call = call.replace(task_text=f"{asked}\n\n{_ANSWERS}\n\n{answers}")
+        once = {"user_confirmation", "discussion_answers"}
+        kept = {name: value for name, value in {**before, **fresh}.items() if name not in once}
+        self._given[call.workspace] = {**kept, "task_text": call.task_text}
+        return call
 
 
 def _ask_questions() -> BeforeRun:
