@@ -3,12 +3,10 @@ runs; and the one that a person means.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
-from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
 from forge_bot.errors import AmbiguousRun, ForgeError, GitFailed, UnknownRun
 from forge_bot.git import Ref, Repository, Tracking, remotes
@@ -19,7 +17,6 @@ from forge_bot.store.run_folder import REPORTS, STATE
 from forge_bot.values import Frozen, Recorded, RunStatus
 
 _OVER = frozenset({RunStatus.COMPLETED, RunStatus.ABANDONED})
-_SOME_FIELDS = ConfigDict(extra="ignore")
 
 
 class RunInfo(Frozen):
@@ -33,9 +30,9 @@ class RunInfo(Frozen):
     here: bool = Field(
         default=False, description="whether the branch for merge is the one that was checked out"
     )
-    phase: str = "?"
-    status: str = "unreadable"
-    effort: str = "?"
+    phase: str = ""
+    status: str = RunStatus.IN_PROGRESS.value
+    effort: str
     gate: str = ""
     updated_at: datetime
     remote: str = Field(
@@ -74,26 +71,26 @@ class RunInfo(Frozen):
 
 
 class _Gate(Recorded):
-    model_config = _SOME_FIELDS
+    model_config = ConfigDict(extra="ignore")
 
     name: str
 
 
 class _Record(Recorded):
-    """The part of a state that a list shows, or of the first report where no state can be read."""
+    """The part of a state that a list shows."""
 
-    model_config = _SOME_FIELDS
+    model_config = ConfigDict(extra="ignore")
 
     run: str
     branch: str
     base_branch: str
     title: str
-    merge_branch: str = Field("", validation_alias=AliasChoices("pullRequestBranch", "mergeBranch"))
-    current_phase: str = "?"
-    current_phase_status: RunStatus | Literal["unreadable"] = "unreadable"
-    effort: str = "?"
+    pull_request_branch: str = ""
+    current_phase: str
+    current_phase_status: RunStatus
+    effort: str
     gate: _Gate | None = None
-    updated_at: AwareDatetime = Field(validation_alias=AliasChoices("updatedAt", "at"))
+    updated_at: AwareDatetime
 
 
 def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]:
@@ -147,7 +144,7 @@ def run_in(tree: Path, name: str) -> RunInfo | None:
     there is no run of that name.
     """
     folder = tree / SPECS / name
-    info = _info(_bytes_of(folder / STATE), _bytes_of(folder / REPORTS))
+    info = _info(_bytes_of(folder / STATE))
     return info.replace(tree=tree) if info is not None and info.name == name else None
 
 
@@ -206,9 +203,8 @@ def _committed(repository: Repository, refs: Sequence[Ref]) -> dict[str, dict[st
         for commit, tree in zip(commits, trees, strict=True)
     }
     oids = list(dict.fromkeys(oid for named in folders.values() for oid in named.values()))
-    known = {oid: _info(state, b"") for oid, state in _files(repository, oids, STATE)}
-    lost = [oid for oid, info in known.items() if info is None]
-    known |= {oid: _info(b"", reports) for oid, reports in _files(repository, lost, REPORTS)}
+    states = repository.read_objects([f"{oid}:{STATE}" for oid in oids])
+    known = {oid: _info(file.data if file else b"") for oid, file in zip(oids, states, strict=True)}
     return {
         commit: {
             name: info
@@ -217,15 +213,6 @@ def _committed(repository: Repository, refs: Sequence[Ref]) -> dict[str, dict[st
         }
         for commit, named in folders.items()
     }
-
-
-def _files(
-    repository: Repository, folders: Sequence[str], name: str
-) -> Iterator[tuple[str, bytes]]:
-    """Yield the bytes of a file in each of some folders; none where it is missing."""
-    files = repository.read_objects([f"{oid}:{name}" for oid in folders])
-    for oid, file in zip(folders, files, strict=True):
-        yield oid, file.data if file is not None and file.kind == "blob" else b""
 
 
 def _names_on_disk(tree: Path) -> Iterable[str]:
@@ -242,26 +229,26 @@ def _bytes_of(file: Path) -> bytes:
         return b""
 
 
-def _info(state: bytes, reports: bytes) -> RunInfo | None:
-    """Return the run that a state tells of, else that of the first report; None without either."""
-    for raw in (state, reports.partition(b"\n")[0]):
-        with suppress(ValidationError):
-            known = _Record.model_validate_json(raw)
-            gate = known.gate.name if known.gate is not None else ""
-            return RunInfo(
-                name=known.run,
-                branch=known.branch,
-                merge_branch=known.merge_branch,
-                here=known.merge_branch == known.base_branch,
-                title=known.title,
-                tree=None,
-                phase=gate or known.current_phase,
-                status=str(known.current_phase_status),
-                effort=known.effort,
-                gate=gate,
-                updated_at=known.updated_at,
-            )
-    return None
+def _info(state: bytes) -> RunInfo | None:
+    """Return the run that a state tells of; None for one that cannot be read."""
+    try:
+        known = _Record.model_validate_json(state)
+    except ValidationError:
+        return None
+    gate = known.gate.name if known.gate is not None else ""
+    return RunInfo(
+        name=known.run,
+        branch=known.branch,
+        merge_branch=known.pull_request_branch,
+        here=known.pull_request_branch == known.base_branch,
+        title=known.title,
+        tree=None,
+        phase=gate or known.current_phase,
+        status=known.current_phase_status.value,
+        effort=known.effort,
+        gate=gate,
+        updated_at=known.updated_at,
+    )
 
 
 def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:
@@ -312,16 +299,14 @@ def _check_deleted(repository: Repository, named: str = "") -> None:
     for tree in repository.worktrees():
         if tree.branch is None or repository.branch_exists(tree.branch):
             continue
-        for info in (run_in(tree.path, folder.name) for folder in (tree.path / SPECS).glob("*")):
-            if info is not None and info.branch == tree.branch and named in {"", *_names(info)}:
-                raise UnknownRun(
-                    f"The branch {info.branch} of the run {info.name} was deleted.",
-                    hint=f"Bring it back: git branch {info.branch} {last_known(tree.path)}",
-                )
-
-
-def _names(info: RunInfo) -> set[str]:
-    return {info.name, info.branch}
+        for name in _names_on_disk(tree.path):
+            info = run_in(tree.path, name)
+            if info is None or info.branch != tree.branch or named not in {"", name, info.branch}:
+                continue
+            raise UnknownRun(
+                f"The branch {info.branch} of the run {name} was deleted.",
+                hint=f"Bring it back: git branch {info.branch} {last_known(tree.path)}",
+            )
 
 
 def checked_out(repository: Repository) -> str:
