@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.baselines import PACKAGES
-from forge_bot.knowledge.profile import read_profile
+from forge_bot.runs.project_commands.commit_profile import read_profile
 
 _STORED = ("setup", "test")
 

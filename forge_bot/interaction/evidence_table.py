@@ -25,7 +25,7 @@ from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.text_format import named_once
 from forge_bot.values import RequirementCheck
-from forge_bot.verification.red_at_base import names_test
+from forge_bot.verification.red_tests import names_test
 
 _UNCHECKED = RequirementCheck(document="")
 _MET, _LEFT_OUT = MET

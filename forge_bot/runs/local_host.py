@@ -41,7 +41,7 @@ from forge_bot.errors import (
 )
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
-from forge_bot.runs.capabilities.tool_effects import next_call
+from forge_bot.runs.capabilities.perform_calls import next_call
 from forge_bot.runs.model_access import pause_of
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
 from forge_bot.runs.project_commands.commit_profile import profile_at

@@ -17,14 +17,14 @@ import pytest
 
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import read_outcome
-from forge_bot.verification.flaky_tests import (
+from forge_bot.verification.judgement import UNNAMED, judge
+from forge_bot.verification.red_tests import (
     MOST_RERUN,
     RERUNS,
     Moment,
     flaky_tests,
     newly_red,
 )
-from forge_bot.verification.judgement import UNNAMED, judge
 from forge_bot.verification.runners import (
     Selection,
     report_environment,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.verification.red_at_base import is_listed, names_test
+from forge_bot.verification.red_tests import is_listed, names_test
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forge_bot.knowledge.profile import Profile, read_profile
 from forge_bot.project.detected_commands import ENV, Command
+from forge_bot.runs.project_commands.commit_profile import Profile, read_profile
 
 REPOSITORIES = Path(__file__).parents[1] / "fixtures" / "repositories"
 

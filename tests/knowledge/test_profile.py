@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.knowledge.profile import read_profile
 from forge_bot.project.detected_commands import ENV, Command
+from forge_bot.runs.project_commands.commit_profile import read_profile
 from forge_bot.settings.config import parse_config
 from forge_bot.values import CommandName
 from tests.fakes.rows import rows

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.knowledge.profile import Profile
+from forge_bot.runs.project_commands.commit_profile import Profile
 from tests.knowledge.repository_scene import lines, profile_of
 
 PIP = "{env}/bin/python -m pip install -q --disable-pip-version-check"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
+from forge_bot.runs.edit_checks.proof_by_tests import may_hold_tests, with_tests_of
 
 CODE = "pub fn half(x: u32) -> u32 {\n    x / 3\n}\n"
 TESTS = """

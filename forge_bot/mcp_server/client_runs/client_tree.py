@@ -10,9 +10,8 @@ from typing import TypeVar
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent, WriteFile
 from forge_bot.errors import ForeignCommits, OutOfBounds
 from forge_bot.git import blob_id
-from forge_bot.knowledge.profile import Profile
 from forge_bot.runs.notifications import Notify
-from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
 from forge_bot.runs.project_commands.installation import foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run

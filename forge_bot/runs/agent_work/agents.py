@@ -46,8 +46,7 @@ from forge_bot.runs.capabilities.outside_capabilities import (
     OutsideCapabilities,
     describe_capability,
 )
-from forge_bot.runs.capabilities.skill_performance import SkillPerformer, SkillPlace
-from forge_bot.runs.capabilities.tool_effects import Act, settled_calls
+from forge_bot.runs.capabilities.perform_calls import Act, SkillPerformer, SkillPlace, settled_calls
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.models_and_prompts import opening

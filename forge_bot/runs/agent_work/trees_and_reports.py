@@ -27,7 +27,7 @@ from forge_bot.engine.reports import (
 from forge_bot.git import MergeConflict, Tree
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
-from forge_bot.runs.capabilities.tool_effects import calls_requested
+from forge_bot.runs.capabilities.perform_calls import calls_requested
 from forge_bot.runs.project_commands.project import (
     Project,
     interpreter_of,

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Literal
 from forge_bot.errors import ForgeError, NotReady
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.knowledge.profile import Profile
 from forge_bot.resources import state_home
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
 from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config
 from forge_bot.values import Frozen, Tier

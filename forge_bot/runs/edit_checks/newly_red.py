@@ -16,9 +16,8 @@ from forge_bot.runs.run import Run
 from forge_bot.text_format import command_line, several
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput
-from forge_bot.verification.flaky_tests import MOST_RERUN, Moment, flaky_tests, newly_red
 from forge_bot.verification.judgement import UNNAMED, newly_failing
-from forge_bot.verification.red_at_base import is_listed
+from forge_bot.verification.red_tests import MOST_RERUN, Moment, flaky_tests, is_listed, newly_red
 from forge_bot.verification.runners import select_tests, uncached
 from forge_bot.verification.shown_output import (
     TAIL_CHARACTERS,

@@ -1,5 +1,6 @@
 """Find what tests prove of a change: those of a defect fail without its rest and pass with it,
-those that a table of requirements names ran, and none was weakened unsaid.
+those that a table of requirements names ran, and none was weakened unsaid. Unit tests may stand in
+a source file beside the code they test, as Rust has them.
 """
 
 import builtins
@@ -17,7 +18,6 @@ from forge_bot.engine.phases import VerifyPhase
 from forge_bot.git.commit_objects import commit_on
 from forge_bot.git.diff import changed
 from forge_bot.interaction.merge_commit_message import name_of_change
-from forge_bot.knowledge.tests_in_source import may_hold_tests, with_tests_of
 from forge_bot.project.test_guard.weakened_tests import files_to_compare, weakened_tests
 from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.notifications import Message
@@ -28,7 +28,7 @@ from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, RedBeforeGreen, RequirementCheck, WeakenedTests
 from forge_bot.verification.command_outcome import CommandOutput
 from forge_bot.verification.judgement import UNNAMED, Cause, cause_of
-from forge_bot.verification.red_at_base import (
+from forge_bot.verification.red_tests import (
     is_listed,
     is_red_script,
     names_test,
@@ -252,3 +252,51 @@ def weakened_in(run: Run, base: str, head: str) -> WeakenedTests:
         unnamed=tuple(one.said for one in found if one not in named),
         named=tuple(one.said for one in found if one in named),
     )
+
+
+_ENDING = ".rs"
+_TESTS = "#[cfg(test)]"
+"""Source: "Test Organization" in https://doc.rust-lang.org/book/ch11-03-test-organization.html."""
+
+
+def may_hold_tests(path: str) -> bool:
+    """Return whether a file of this name can hold code and unit tests."""
+    return path.endswith(_ENDING)
+
+
+def with_tests_of(text: str, other: str) -> str | None:
+    """Return a source file with the unit tests of another version of it; None where these are the
+    same, or where the other version has none.
+    """
+    lines, theirs = text.splitlines(keepends=True), other.splitlines(keepends=True)
+    own, new = [*_modules(lines)], [*_modules(theirs)]
+    if not new:
+        return None
+    place = own[0].start if own else len(lines)
+    inside = {number for module in own for number in module}
+    code = [line for number, line in enumerate(lines) if number not in inside]
+    if code and place == len(lines) and not code[-1].endswith("\n"):
+        code[-1] += "\n"
+    tests = [theirs[number] for module in new for number in module]
+    made = "".join((*code[:place], *tests, *code[place:]))
+    return None if made == text else made
+
+
+def _modules(lines: Sequence[str]) -> Iterator[range]:
+    """Yield the lines of each module of tests at the top level, its attributes included."""
+    number = 0
+    while number < len(lines):
+        first = number
+        number += 1
+        if lines[first].rstrip() != _TESTS:
+            continue
+        while number < len(lines) and lines[number].startswith("#["):
+            number += 1
+        if number == len(lines) or not lines[number].startswith(("mod ", "pub mod ")):
+            continue
+        while number < len(lines) and lines[number].rstrip() != "}":
+            number += 1
+        if number == len(lines):
+            return
+        number += 1
+        yield range(first, number)

@@ -1,29 +1,94 @@
-"""Facts on a commit: its profile, made once in a process, what a run needs of it before it
-begins, and the results of commands that ran before on the same code.
+"""Facts on a commit: its profile (languages, commands with reasons, layout), made once in a
+process, what a run needs of it before it begins, and the results of commands that ran before on the
+same code.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from posixpath import basename
 
 from forge_bot.errors import NoTestCommand, WriteFailed
 from forge_bot.git import Repository
-from forge_bot.knowledge.profile import Profile, read_profile
+from forge_bot.project.detected_commands import ProjectCommands
+from forge_bot.project.file_list import Language, Listing, read_languages
+from forge_bot.project.scoped_commands import Overrides, scoped_commands
 from forge_bot.runs.run_files import read_kept
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
+from forge_bot.text_format import short_line
 from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.command_outcome import CommandOutput
 
-_known: dict[tuple[Path, str, str, str], Profile] = {}
+_LAYOUT_LINES = 12
 SETUP_NOT_WALLED = "runs.run_needs.setup_not_walled"
 """The name of the sentence for a setup that the proxy cannot hold."""
 _MOST = 200
 _SETTINGS = {"environment", "services", "command_seconds", "carry"}
 """The settings that a result depends on."""
+
+
+class Profile(Frozen):
+    """The facts about a repository for the prompts and the verification."""
+
+    languages: tuple[Language, ...]
+    commands: ProjectCommands
+    layout: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def read_profile(
+    files: Sequence[str],
+    read: Callable[[str], str | None],
+    overrides: Overrides | None = None,
+    projects: Mapping[str, Overrides] | None = None,
+    scope: str = "",
+) -> Profile:
+    """Return the profile from a list of tracked files and their text.
+
+    The same input gives the same profile. `overrides` is `commands:` of `.forge/config.yml`: each
+    kind it names replaces the detected commands of that kind. `projects` has the same for folders
+    of a repository with several projects; `scope` is the folder that alone is worked on.
+    """
+    listing = Listing(files, read)
+    scoped = scoped_commands(listing, overrides or {}, projects or {}, scope)
+    return Profile(
+        languages=read_languages(listing.own()),
+        commands=scoped.commands,
+        layout=tuple(_layout(listing)),
+        notes=tuple(map(short_line, scoped.notes)),
+    )
+
+
+def _layout(listing: Listing) -> Iterator[str]:
+    """Yield the layout lines.
+
+    First come the top folders with the number of their files and their main language, then the
+    files at the root.
+    """
+    inside = [path for path in listing.files if "/" in path]
+    counts = Counter(path.split("/", 1)[0] for path in inside)
+    largest = sorted(counts, key=lambda folder: (-counts[folder], folder))
+    shown = sorted(largest[: _LAYOUT_LINES - 2])
+    for folder in shown:
+        languages = read_languages(listing.below(folder))
+        mostly = f", mostly {languages[0].name}" if languages else ""
+        yield short_line(f"{folder}/ ({_files(counts[folder])}{mostly})")
+    if hidden := largest[_LAYOUT_LINES - 2 :]:
+        yield f"{len(hidden)} more folders ({_files(sum(counts[folder] for folder in hidden))})"
+    if root := [basename(path) for path in listing.files if "/" not in path]:
+        yield short_line(f"at the root ({_files(len(root))}): {', '.join(root)}")
+
+
+def _files(count: int) -> str:
+    return f"{count} file" if count == 1 else f"{count} files"
+
+
+_known: dict[tuple[Path, str, str, str], Profile] = {}
 
 
 def profile_at(repository: Repository, commit: str, config: Config, scope: str = "") -> Profile:

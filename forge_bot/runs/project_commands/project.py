@@ -12,7 +12,6 @@ from posixpath import basename
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import SetupNotWalled
 from forge_bot.git import Repository, Tree
-from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
 from forge_bot.runs.notifications import (
     CommandEnded,
@@ -25,6 +24,7 @@ from forge_bot.runs.project_commands.command_runner import CarriedFiles, Command
 from forge_bot.runs.project_commands.commit_profile import (
     SETUP_NOT_WALLED,
     KnownResults,
+    Profile,
     waits_for_consent,
 )
 from forge_bot.runs.project_commands.installation import Foundation, Installation, code_of

@@ -14,9 +14,9 @@ from pathlib import Path, PurePath
 from forge_bot.agent.redaction import SETUP_PREFIX, encoded_forms, password_in
 from forge_bot.errors import CredentialKept, Interrupted
 from forge_bot.git import Repository
-from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.notifications import Notify, warning
+from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.sandbox.backends import cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits

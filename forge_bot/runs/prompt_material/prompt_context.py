@@ -19,7 +19,6 @@ from forge_bot.engine.state import Note, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
 from forge_bot.knowledge.history import History, Lesson, history_at
-from forge_bot.knowledge.profile import Profile
 from forge_bot.project.detected_commands import Command
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
@@ -32,6 +31,7 @@ from forge_bot.prompts.material import (
     Prompt,
 )
 from forge_bot.prompts.untrusted import clean
+from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.prompt_material.prompt_inputs import ChangeInputs, PromptInputs
 from forge_bot.runs.run import Run
 from forge_bot.text_format import command_line, short_line

@@ -18,7 +18,6 @@ from forge_bot.engine.step_contracts import (
 )
 from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, Step, StepInput, StepPipeline
 from forge_bot.errors import StepFailed
-from forge_bot.knowledge.profile import Profile
 from forge_bot.project.graph.graph_documents import (
     annotation_file,
     annotations_document,
@@ -33,7 +32,7 @@ from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import GraphFinding, scan, verify
-from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
 from forge_bot.runs.run import Run
 
 M = TypeVar("M", bound=BaseModel)
