@@ -48,12 +48,16 @@ _PROBE = ResourceLimits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 
+@cache
 def failure_reason(name: BackendName) -> str:
     """Return why a backend does not work here, or "". It is tested once in a process, by running a
     command in it.
     """
     try:
-        _try_once(name)
+        if name is BackendName.BUBBLEWRAP:
+            bubblewrap_here()
+        else:
+            _try(name, "")
     except SandboxFailed as error:
         return f"{error.message}{_apparmor() if name is BackendName.BUBBLEWRAP else ''}"
     return ""
@@ -191,15 +195,12 @@ def bubblewrap_here() -> str:
     reasons: list[str] = []
     for binary in bubblewrap.binaries():
         try:
-            return _probe(binary)
+            _try(BackendName.BUBBLEWRAP, binary)
         except SandboxFailed as error:
             reasons.append(error.message)
+        else:
+            return binary
     raise SandboxFailed(" ".join(dict.fromkeys(reasons)) or "no bwrap program is installed.")
-
-
-def _probe(binary: str) -> str:
-    _try(BackendName.BUBBLEWRAP, binary)
-    return binary
 
 
 def _try(name: BackendName, binary: str) -> None:
@@ -209,14 +210,6 @@ def _try(name: BackendName, binary: str) -> None:
     if isinstance(seen, CannotStart) or code != 0:
         words = seen.sentence if isinstance(seen, CannotStart) else seen.kept.text()
         raise SandboxFailed(words.strip() or f"a trial command ended with code {code}.")
-
-
-@cache
-def _try_once(name: BackendName) -> None:
-    if name is BackendName.BUBBLEWRAP:
-        bubblewrap_here()  # it has run a command in what it returns
-    else:
-        _try(name, "")
 
 
 def _apparmor() -> str:

@@ -14,7 +14,7 @@ from time import monotonic
 
 from pydantic import Field, field_validator
 
-from forge_bot.sandbox.keeper_process import descendants
+from forge_bot.sandbox.helper_processes import descendants
 from forge_bot.settings.protected_paths import held_in_sandbox
 from forge_bot.values import Frozen
 

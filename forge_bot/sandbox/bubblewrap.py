@@ -23,7 +23,7 @@ from threading import Event
 from typing import IO, BinaryIO
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import keeper_process, seccomp, setup_network
+from forge_bot.sandbox import seccomp, setup_network
 from forge_bot.sandbox.box import (
     SHARED_MEMORY,
     Box,
@@ -33,6 +33,7 @@ from forge_bot.sandbox.box import (
     cannot_start,
     watch,
 )
+from forge_bot.sandbox.helper_processes import keeper
 from forge_bot.sandbox.toolchains import ROOTS, is_within
 from forge_bot.sandbox.visible_files import (
     Protected,
@@ -250,7 +251,7 @@ def _start(
         process = ours.enter_context(
             subprocess.Popen(
                 [
-                    *keeper_process.words(),
+                    *keeper(),
                     binary,
                     *given,
                     *options,

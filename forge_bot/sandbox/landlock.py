@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -22,7 +21,7 @@ from threading import Event
 from typing import Any
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import keeper_process, seccomp, setup_network, walls_process
+from forge_bot.sandbox import seccomp, setup_network
 from forge_bot.sandbox.box import (
     SHARED_MEMORY,
     Box,
@@ -31,6 +30,7 @@ from forge_bot.sandbox.box import (
     cannot_start,
     watch,
 )
+from forge_bot.sandbox.helper_processes import keeper, script
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import (
     VisibleFiles,
@@ -105,12 +105,11 @@ def _run_under_keeper(
     """Run a command under a keeper; return its exit code, what was seen, and why it could not be
     started. None of its processes is left afterwards.
     """
-    program = (sys.executable, "-I", "-S", walls_process.__file__)
     answer, answer_end = os.pipe()
     with os.fdopen(answer, "rb") as answers:
         try:
-            keeper = subprocess.Popen(
-                [*keeper_process.words(), *program, str(answer_end)],
+            process = subprocess.Popen(
+                [*keeper(), *script("wall", answer_end)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -120,17 +119,17 @@ def _run_under_keeper(
             )
         finally:
             os.close(answer_end)
-        with keeper:
-            assert keeper.stdin is not None  # noqa: S101 - pipes, as asked for above
-            assert keeper.stdout is not None  # noqa: S101
+        with process:
+            assert process.stdin is not None  # noqa: S101 - pipes, as asked for above
+            assert process.stdout is not None  # noqa: S101
             try:
-                with keeper.stdin as order_file:
+                with process.stdin as order_file:
                     order_file.write(json.dumps(order).encode())
-                output = keeper.stdout.fileno()
-                watched = watch(output, keeper.pid, keeper.terminate, box.limits, called_off)
+                output = process.stdout.fileno()
+                watched = watch(output, process.pid, process.terminate, box.limits, called_off)
             finally:
-                keeper.terminate()
-        return keeper.returncode, watched, json.loads(answers.read() or b"{}")
+                process.terminate()
+        return process.returncode, watched, json.loads(answers.read() or b"{}")
 
 
 def _check_machine() -> None:

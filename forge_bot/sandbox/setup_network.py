@@ -10,7 +10,6 @@ import re
 import selectors
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -19,8 +18,8 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from forge_bot.errors import SandboxFailed
-from forge_bot.sandbox import listener
 from forge_bot.sandbox.git_folders import secret_value
+from forge_bot.sandbox.helper_processes import script
 from forge_bot.text_format import names
 
 PORT = 3128
@@ -162,9 +161,8 @@ def listen_inside(pid: int, port: int) -> socket.socket:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         line = theirs.fileno()
-        words = [sys.executable, "-I", "-S", listener.__file__, str(pid), str(line), str(port)]
         ended = subprocess.run(
-            words,
+            script("listen", pid, line, port),
             pass_fds=(line,),
             env={},
             capture_output=True,

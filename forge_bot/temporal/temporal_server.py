@@ -26,7 +26,7 @@ from forge_bot.errors import (
 )
 from forge_bot.git import Repository
 from forge_bot.runs.run_files import read_kept, run_paths
-from forge_bot.sandbox import keeper_process
+from forge_bot.sandbox.helper_processes import keeper
 from forge_bot.store import write_whole
 from forge_bot.store.files import waited_for
 from forge_bot.values import Frozen
@@ -143,7 +143,7 @@ async def open_connection(place: TemporalPlace, history: Path) -> AsyncGenerator
         # Ctrl-C is for this process, which ends the server when its work has ended.
         server = await asyncio.create_subprocess_exec(
             *(
-                *keeper_process.words(),
+                *keeper(),
                 find_server_program(),
                 *words,
                 "--port",

@@ -35,7 +35,7 @@ from forge_bot.errors import (
 from forge_bot.gate.environment_variables import GATE_VARIABLES
 from forge_bot.gate.github_names import server_of
 from forge_bot.git import Repository
-from forge_bot.sandbox import keeper_process
+from forge_bot.sandbox.helper_processes import keeper
 from forge_bot.temporal.run_activities import RunActivities, TellOf
 from forge_bot.temporal.temporal_server import name_queue
 from forge_bot.temporal.workflow_messages import JobDone, ThreadOrder, thread_queue
@@ -106,7 +106,7 @@ class ThreadActivities:
     async def _run_job(self, order: ThreadOrder, environ: Mapping[str, str]) -> int:
         """Run a job of the bot, which ends with this process; return its exit code."""
         process = await asyncio.create_subprocess_exec(
-            *keeper_process.words(),
+            *keeper(),
             *(sys.executable, "-P", "-m", "forge_bot", "work"),
             cwd=Path(environ["GITHUB_OUTPUT"]).parent,
             env=dict(environ),

@@ -117,7 +117,7 @@ def test_a_signal_to_all_processes_of_a_box_is_told_of_and_leaves_none(
     wait_until(lambda: not thread.is_alive() or (worktree / "src" / "begun").exists())
     for each in below(os.getpid()):
         words = _command_line(Path(f"/proc/{each}"))
-        if marker in words or "keeper_process" in words:
+        if marker in words or "helper_processes" in words:
             with suppress(ProcessLookupError):
                 os.kill(each, number)
     thread.join(30)

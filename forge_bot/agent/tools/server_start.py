@@ -39,9 +39,9 @@ from forge_bot.agent.tools.setup import (
     variable_faults,
 )
 from forge_bot.errors import ForgeError
-from forge_bot.sandbox import keeper_process
 from forge_bot.sandbox.backends import boxed_program, failure_reason
 from forge_bot.sandbox.box import BackendName
+from forge_bot.sandbox.helper_processes import keeper
 from forge_bot.sandbox.toolchains import is_safe_to_show
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
 
@@ -306,7 +306,7 @@ def _command(
         raise _changeable(program)
     with ExitStack() as stack:
         if setup.sandbox in {"off", "landlock"} or not boxes_work():
-            started_by = (*keeper_process.words(), *words)
+            started_by = (*keeper(), *words)
         else:
             scratch = Path(stack.enter_context(TemporaryDirectory(prefix="forge-server-")))
             box = boxed_program(
