@@ -9,6 +9,10 @@ from pydantic import Field
 
 from forge_bot.values import Frozen, Usage
 
+READ_FILE = "read_file"
+_LEAST_KNOWN = 8
+"""Lines of a file that are left out where a message before has them."""
+
 
 class CapabilityType(StrEnum):
     """The kind of a capability."""
@@ -68,6 +72,31 @@ class CapabilityResult(Frozen):
     note: str = ""
     usage: Usage = Field(default=Usage(), description="of models that were asked for it")
     seconds: float = 0.0
+
+
+def without_known_lines(item: CapabilityResult, known: str) -> CapabilityResult:
+    """Return a part of a file without the longer runs of lines that `known` has, the messages
+    before: a mark with their numbers stands for each.
+    """
+    if item.capability != READ_FILE or item.status is not ResultStatus.OK:
+        return item
+    first = int(json.loads(item.params).get("start") or 1)
+    lines, shown, at = item.content.split("\n"), list[str](), 0
+
+    def stands(end: int) -> bool:
+        return "\n".join(("", *lines[at:end], "")) in known
+
+    while at < len(lines):
+        end = at + _LEAST_KNOWN
+        if end > len(lines) or not stands(end):
+            shown.append(lines[at])
+            at += 1
+            continue
+        while end < len(lines) and stands(end + 1):
+            end += 1
+        shown.append(f"[… lines {first + at}-{first + end - 1} stand above …]")
+        at = end
+    return item.replace(content="\n".join(shown))
 
 
 def canonical(params_json: str) -> str | None:

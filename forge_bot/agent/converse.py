@@ -23,7 +23,12 @@ from forge_bot.agent.assignment import (
     StopReason,
     WorkResult,
 )
-from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, place
+from forge_bot.agent.capabilities import (
+    CapabilityResult,
+    ResultStatus,
+    place,
+    without_known_lines,
+)
 from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment, SortedRequests, sort_requests
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
@@ -311,6 +316,7 @@ class _Conversation:
 
     def _show(self, requests: SortedRequests, looked: Sequence[CapabilityResult]) -> None:
         shown = sorted((*looked, *requests.known), key=lambda item: place(item.key))
+        known = "\n".join(one.text for one in self.messages if one.role is MessageRole.USER)
         new = any(item.status is not ResultStatus.SKIPPED_DUPLICATE for item in shown)
         idle = () if new else ("You asked for nothing new. Give your answer now.",)
         self.observations = (*self.observations, *shown)
@@ -318,7 +324,9 @@ class _Conversation:
         self.turns, self.attempt = self.turns + 1, 1
         over = not new or self.turns >= self.limits.turns
         self._tell(
-            model_answers.results(shown, (*requests.notes, *idle)),
+            model_answers.results(
+                [without_known_lines(item, known) for item in shown], (*requests.notes, *idle)
+            ),
             last=StopReason.ROUND_LIMIT if over else None,
         )
 

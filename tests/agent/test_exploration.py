@@ -59,6 +59,24 @@ async def test_what_was_asked_for_comes_in_the_order_of_asking_requests_before_a
     assert places == sorted(places)
 
 
+async def test_lines_of_a_file_that_a_message_before_has_are_not_sent_again(room: Room) -> None:
+    lines = [f"line {number} of a file" for number in range(1, 41)]
+
+    def read(wanted: CapabilityRequest) -> CapabilityResult:
+        given = json.loads(wanted.params)
+        first, last = given.get("start", 1), given.get("end", len(lines))
+        return seen(wanted, "\n".join(lines[first - 1 : last]) + "\n")
+
+    room.library.look = read
+    part = ("read_file", {"path": "a.py", "start": 11, "end": 22})
+    short = ("read_file", {"path": "a.py", "start": 11, "end": 14})
+    done, model = await talk(room, explore(part), explore(READ_A, short))
+    again = told(model)
+    assert "line 10 of a file\n[… lines 11-22 stand above …]\nline 23 of a file" in again
+    assert again.count("line 12 of a file") == 1
+    assert done.observations[1].content.count("\n") == len(lines)
+
+
 async def test_keys_are_the_same_in_every_process_and_name_turn_place_and_request(
     room: Room,
 ) -> None:

@@ -13,7 +13,13 @@ from typing import TypeVar
 from pydantic import Field, ValidationError
 
 from forge_bot.agent.assignment import WorkLimits
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.capabilities import (
+    READ_FILE,
+    CapabilityRequest,
+    CapabilityResult,
+    Effect,
+    ResultStatus,
+)
 from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
 from forge_bot.agent.providers.provider_catalogue import (
     CapabilitySpec,
@@ -138,7 +144,7 @@ class ProviderContext:
     ) -> None:
         self._root = root
         self._capabilities: dict[str, _Capability] = {}
-        self.add("read_file", ReadFile, partial(read_file, root, withheld), long=True)
+        self.add(READ_FILE, ReadFile, partial(read_file, root, withheld), long=True)
         self.add("search_code", SearchCode, partial(search_code, root))
         self.add("list_files", ListFiles, partial(list_files, root))
         self.add("git_log", GitLog, partial(git_log, root))
