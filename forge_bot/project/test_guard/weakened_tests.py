@@ -1,9 +1,8 @@
 """Find tests that a change deletes, skips or weakens, by the syntax trees of both versions."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from posixpath import basename
 from typing import NamedTuple
 
@@ -27,9 +26,6 @@ Files = Mapping[str, bytes]
 _SNAPSHOT = re.compile(
     r"\.(?:snap|ambr|golden|approved\.\w+|verified\.\w+)$|(?:^|/)(?:__snapshots__|snapshots|golden)/"
 )
-_ALIKE = 0.85
-_LEAST_WORDS = 25
-"""Leaves of the syntax tree in a body that is long enough to be known again by likeness."""
 _SHOWN = 80
 _VALUE = 12
 _WORDS = re.compile(r"\w+|[\"'`]")
@@ -49,12 +45,8 @@ class WeakenedTest(NamedTuple):
         return f"{self.path}: {test}{self.what}"
 
 
-class _Pair(NamedTuple):
-    """A part of a test file before and after; None if it is gone."""
-
-    path: str
-    before: TestPart
-    after: TestPart | None
+_Part = tuple[str, TestPart]
+"""A part of a test file, with the file's path."""
 
 
 def weakened_tests(before: Files, after: Files) -> tuple[WeakenedTest, ...]:
@@ -119,32 +111,30 @@ def _of_file(path: str, data: bytes, after: Files) -> Iterator[str]:
 
 def _of_parts(before: Files, after: Files) -> Iterator[WeakenedTest]:
     then, now = _parts(before), _parts(after)
-    pairs, new = _paired(then, now)
+    pairs, left, new = _paired(then, now)
     gone = _texts(then) - _texts(now)
     grown = [part for _, part in new]
-    grown += [now for _, part, now in pairs if now and len(now.words) > len(part.words)]
+    grown += [now for (_, part), now in pairs if len(now.words) > len(part.words)]
     broken = {path for path, data in after.items() if _is_broken(path, data)}
-    for path, part, other in pairs:
-        if path in broken:
-            continue
-        if other is None:
-            if part.is_test and not _is_in_another(part, grown):
-                yield WeakenedTest(path, part.title, "was deleted")
-            continue
+    for (path, part), other in pairs:
         for what in (
             *_marked(part, other),
             *_fewer(part, _with_helpers(other, new), gone),
             *_fewer_cases(part, other, gone),
             *_broader(part, other),
         ):
-            yield WeakenedTest(path, part.title, what)
+            if path not in broken:
+                yield WeakenedTest(path, part.title, what)
+    for path, part in left:
+        if path not in broken and part.is_test and not _is_in_another(part, grown):
+            yield WeakenedTest(path, part.title, "was deleted")
     for path, part in new:
         # A file of tests that is new is judged by itself: `only` leaves out all others.
         if only := [mark for mark in part.marks if mark.endswith(".only")]:
             yield WeakenedTest(path, part.title, f"`{only[0]}` leaves out all other tests")
 
 
-def _parts(files: Files) -> list[tuple[str, TestPart]]:
+def _parts(files: Files) -> list[_Part]:
     read = ((path, read_tests(path, data)) for path, data in files.items() if _holds_tests(path))
     return [
         (path, part)
@@ -155,7 +145,7 @@ def _parts(files: Files) -> list[tuple[str, TestPart]]:
     ]
 
 
-def _texts(parts: Sequence[tuple[str, TestPart]]) -> Counter[str]:
+def _texts(parts: Sequence[_Part]) -> Counter[str]:
     """Count the assertions and cases of all parts, by their words."""
     return Counter(
         text for _, part in parts for text in (*(one.text for one in part.assertions), *part.cases)
@@ -168,47 +158,29 @@ def _is_broken(path: str, data: bytes) -> bool:
 
 
 def _paired(
-    then: Sequence[tuple[str, TestPart]], now: Sequence[tuple[str, TestPart]]
-) -> tuple[list[_Pair], list[tuple[str, TestPart]]]:
-    """Pair the parts of two versions: by file and name, by name alone, by their assertions, by
-    likeness. Return also the parts that are new.
+    then: Sequence[_Part], now: Sequence[_Part]
+) -> tuple[list[tuple[_Part, TestPart]], list[_Part], list[_Part]]:
+    """Pair the parts of two versions, by file and name, then by name alone. Return also the parts
+    that are gone, and the new ones.
     """
-    pairs, left = list[_Pair](), [*then]
-    new = {(path, part.name): part for path, part in now}
-    for rule in (_same_place, _same_title, _same_assertions, _alike):
-        rest = list[tuple[str, TestPart]]()
-        for path, part in left:
-            key = next((key for key, one in new.items() if rule(path, part, key[0], one)), None)
-            if key is None:
-                rest.append((path, part))
-            else:
-                pairs.append(_Pair(path, part, new.pop(key)))
-        left = rest
-    pairs += [_Pair(path, part, None) for path, part in left]
-    return pairs, [(path, part) for (path, _), part in new.items()]
+    pairs, left, new = list[tuple[_Part, TestPart]](), [*then], [*now]
+    for key in (_place, _title):
+        known = defaultdict[tuple[str, bool], list[_Part]](list)
+        for one in new:
+            known[key(one)].append(one)
+        pairs += [(one, known[key(one)].pop(0)[1]) for one in left if known[key(one)]]
+        paired = {id(part) for (_, before), after in pairs for part in (before, after)}
+        left = [one for one in left if id(one[1]) not in paired]
+        new = [one for one in new if id(one[1]) not in paired]
+    return pairs, left, new
 
 
-def _same_place(path: str, part: TestPart, other: str, now: TestPart) -> bool:
-    return (path, part.name, part.is_test) == (other, now.name, now.is_test)
+def _place(one: _Part) -> tuple[str, bool]:
+    return f"{one[0]} {one[1].name}", one[1].is_test
 
 
-def _same_title(_path: str, part: TestPart, _other: str, now: TestPart) -> bool:
-    return (part.title, part.is_test) == (now.title, now.is_test)
-
-
-def _same_assertions(_path: str, part: TestPart, _other: str, now: TestPart) -> bool:
-    """Return whether most of the assertions, word for word, are those of a part with a new name."""
-    mine, theirs = (Counter(one.text for one in each.assertions) for each in (part, now))
-    same = (mine & theirs).total()
-    return part.is_test and now.is_test and same * 2 > mine.total() and same > 0
-
-
-def _alike(_path: str, part: TestPart, _other: str, now: TestPart) -> bool:
-    if not (part.is_test and now.is_test and len(part.words) >= _LEAST_WORDS):
-        return False
-    matcher = SequenceMatcher(None, part.words, now.words, autojunk=False)
-    quick = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
-    return all(ratio() >= _ALIKE for ratio in quick)
+def _title(one: _Part) -> tuple[str, bool]:
+    return one[1].title, one[1].is_test
 
 
 def _is_in_another(part: TestPart, tests: Sequence[TestPart]) -> bool:
@@ -230,7 +202,7 @@ def _marked(part: TestPart, now: TestPart) -> Iterator[str]:
         yield f"may hide failures by `{short_line(hidden, _SHOWN)}`"
 
 
-def _with_helpers(part: TestPart, new: Sequence[tuple[str, TestPart]]) -> tuple[Assertion, ...]:
+def _with_helpers(part: TestPart, new: Sequence[_Part]) -> tuple[Assertion, ...]:
     """Return the assertions of a part with those of new helpers that it names."""
     helpers = [one for _, one in new if not one.is_test and one.title in part.words]
     return (*part.assertions, *(text for one in helpers for text in one.assertions))
