@@ -2,7 +2,7 @@
 
 Source: https://www.conventionalcommits.org/en/v1.0.0/. The design states both in its own title,
 `# fix: return an empty string`. Where it does not, the request does: by the beginning of its title,
-its labels, the type of its issue, or a traceback. No list of words of a language is asked.
+the type of its issue, or its labels. No list of words of a language is asked.
 """
 
 import re
@@ -43,19 +43,11 @@ _CONVENTIONAL = re.compile(
     r"(?P<type>[a-z]+)(?P<scope>\([^()\n]{1,40}\))?(?P<breaking>!)?\s?[:：]\s*(?P<title>\S.*)",
     re.IGNORECASE,
 )
-_BRACKETED = re.compile(r"\[(?P<type>[a-z ]+)\]\s*[:：]?\s*(?P<title>\S.*)", re.IGNORECASE)
 _DOCUMENT = re.compile(r"design\s*[:：–—-]\s*", re.IGNORECASE)
 _LABEL = re.compile(r"(?:type|kind|category|t)\s*[:/=_-]\s*(?P<name>.+)", re.IGNORECASE)
-_TRACEBACK = re.compile(
-    r"Traceback \(most recent call last\)|^[^\S\n]+at [\w$.<>]+ ?\(|^panic: |^thread '.*' panicked",
-    re.MULTILINE,
-)
-_LONGEST_READ = 100_000
 _UNTITLED = "do what was asked"
 _FEWEST_SUBJECTS = 10
 _SHARE_WITH_TYPE = 0.2
-_EVERY_BRANCH = "feature"
-"""Every run's own branch begins with it, so it says nothing of the type."""
 
 
 class ChangeName(Frozen):
@@ -108,35 +100,25 @@ def read_change_name(design: str) -> ChangeName | None:
 
 
 def change_name(
-    design: str,
-    *,
-    title: str,
-    text: str = "",
-    labels: Sequence[str] = (),
-    issue_type: str = "",
-    branch: str = "",
+    design: str, *, title: str, labels: Sequence[str] = (), issue_type: str = ""
 ) -> ChangeName:
     """Return the name of a change, from its design or else from its request.
 
-    `title` and `text` are the request's. The order is the design's title, the beginning of the
-    request's title (`fix: …`, `[Bug] …`), the beginning of a branch that a person named (`fix/…`),
-    the type of the issue, the labels, a traceback in the text. A request that states nothing is a
-    `chore`: that promises neither a feature nor a fix.
+    The order is the design's title, the beginning of the request's title (`fix: …`), the type of
+    the issue, the labels. A request that states nothing is a `chore`: that promises neither a
+    feature nor a fix.
     """
     if (stated := read_change_name(design)) is not None:
         return stated
+    kinds = (kind for name in (issue_type, *labels) if (kind := named_type(name)) is not None)
+    return renamed(ChangeName(type=next(kinds, ChangeType.CHORE), title=_UNTITLED), title)
+
+
+def renamed(change: ChangeName, title: str) -> ChangeName:
+    """Return the name of a change of the same type with another title, which may state a type."""
     words = one_line(title)
-    if (begun := _conventional(words)) is not None:
-        return begun
-    bracketed = _BRACKETED.fullmatch(words)
-    if bracketed is not None and (kind := named_type(bracketed["type"])) is not None:
-        return ChangeName(type=kind, title=_make_title(bracketed["title"]))
-    begun_with, slash, _ = branch.partition("/")
-    of_branch = begun_with if slash and begun_with != _EVERY_BRANCH else ""
-    names = (of_branch, issue_type, *labels)
-    kinds = (kind for name in names if (kind := named_type(name)) is not None)
-    usual = ChangeType.FIX if _TRACEBACK.search(text[:_LONGEST_READ]) else ChangeType.CHORE
-    return ChangeName(type=next(kinds, usual), title=_make_title(words) or _UNTITLED)
+    plain = ChangeName(type=change.type, title=_make_title(words) or _UNTITLED)
+    return _conventional(words) or plain
 
 
 def _conventional(words: str) -> ChangeName | None:

@@ -105,15 +105,6 @@ _INTERFACE = re.compile(
 """Code that is a signature, a declaration, an option or a route."""
 FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
 _JOINT = re.compile(r"\s*(?:,|;|&|(?:, ?)?and)\s*")
-_POINTER = re.compile(
-    r"(?:see|as) (?:below|above|described)\.?|(?:the|its) (?:new )?tests? below\b.*", re.IGNORECASE
-)
-_SPARED = re.compile(
-    r"(?:(?:it|is|are|stays?|remains?|left) )*"
-    r"(?:unchanged|untouched|not (?:changed|touched)|as (?:it is|they are))\b(?! for| in| but)",
-    re.IGNORECASE,
-)
-"""Words that say at the beginning of an item that its files do not change."""
 
 
 class FileChange(Frozen):
@@ -163,10 +154,9 @@ class DesignOutline(Frozen):
 def read_outline(design: str) -> DesignOutline:
     """Return the outline of a design, by its headings of level 1 or 2.
 
-    A file is the code that begins an item under `Changes`, or one of several paths that begin it,
-    unless the item says that it stays unchanged; without words of its own its first sub-item tells
-    the change. A test is the code that begins an item under
-    `Test Strategy`. A document without these headings has an empty outline.
+    A file is the code that begins an item under `Changes`, or one of several paths that begin it;
+    without words of its own its first sub-item tells the change. A test is the code that begins an
+    item under `Test Strategy`. A document without these headings has an empty outline.
     """
     changes = [_without_demands(block) for block in _items(design, "Changes")]
     return DesignOutline(
@@ -179,7 +169,6 @@ def read_outline(design: str) -> DesignOutline:
             for paths in (joined_codes(block),)
             for change in (_about(block, paths),)
             for path in paths
-            if _SPARED.match(change) is None
         ),
         tests=tuple(
             name for block in _items(design, "Test Strategy") if (name := _test_name(block))
@@ -268,8 +257,7 @@ def _about(block: Block, paths: Sequence[str]) -> str:
     words = block.words
     for path in paths:
         _, _, words = words.partition(f"`{one_line(path)}`")
-    change = one_line(words).lstrip(",;:：–—- ")
-    return "" if _POINTER.fullmatch(change) else change
+    return one_line(words).lstrip(",;:：–—- ")
 
 
 def _first_below(behind: Sequence[Block]) -> str:

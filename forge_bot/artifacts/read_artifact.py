@@ -212,14 +212,8 @@ def _lacking(name: str, blocks: Sequence[Block]) -> str:
         return ""
     if right:
         return f"there is nothing below `## {name}`; write that part"
-    if places:
-        return f"it stands at level {blocks[places[0]].level}; make it `## {name}`"
-    if len(blocks) == 1 and blocks[0].fence is not None:
-        return (
-            f"the whole file stands in a code fence; take the fence away, so that `## {name}` is a"
-            " heading"
-        )
-    return f"the heading is missing; add `## {name}` and write that part"
+    level = "of level 2, outside of a code fence"
+    return f"the heading is missing; add `## {name}`, {level}, and write that part"
 
 
 def _rest(block: Block, name: str) -> str | None:

@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
-from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
 
 MOST_TASKS = 30
@@ -32,7 +31,7 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
         )
         return (*problems, Problem(place="", message=message, fatal=True))
     if unique:
-        problems += [*_cycles(tasks), *_overlaps(tasks), *_lone_tests(tasks)]
+        problems += [*_cycles(tasks), *_overlaps(tasks)]
     return tuple(problems)
 
 
@@ -54,33 +53,23 @@ def _doubles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
 
 
 def _check_task(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
-    here = place(task.id)
+    def problem(message: str, *, fatal: bool = True) -> Problem:
+        return Problem(place=place(task.id), message=message, fatal=fatal)
+
     for dependency in task.depends_on:
         if dependency == task.id:
-            yield Problem(
-                place=here, message="it depends on itself; take that out of depends_on", fatal=True
-            )
+            yield problem("it depends on itself; take that out of depends_on")
         elif dependency not in known:
-            yield Problem(
-                place=here,
-                message=f"it depends on task {dependency}, which does not exist",
-                fatal=True,
-            )
+            yield problem(f"it depends on task {dependency}, which does not exist")
     for path in task.files:
         if _OUTSIDE.match(path) or ".." in re.split(r"[/\\]", path):
-            yield Problem(
-                place=here,
-                message=f"{path} is not a path inside the repository; write it from the root down",
-                fatal=True,
+            yield problem(
+                f"{path} is not a path inside the repository; write it from the root down"
             )
     if task.mode is TaskMode.PARALLEL and not task.files:
-        yield Problem(
-            place=here, message="a parallel task must list its files, or be sequential", fatal=True
-        )
+        yield problem("a parallel task must list its files, or be sequential")
     if not task.acceptance:
-        yield Problem(
-            place=here, message="add acceptance criteria, such as `- [ ] AC-1: …`", fatal=False
-        )
+        yield problem("add acceptance criteria, such as `- [ ] AC-1: …`", fatal=False)
 
 
 def _cycles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
@@ -114,23 +103,6 @@ def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
                 " or one sequential"
             )
             yield Problem(place=place(one.id), message=message, fatal=True)
-
-
-def _lone_tests(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
-    codes = [task for task in tasks if not _only_tests(task)]
-    for task in tasks:
-        needed = [code for code in codes if code.id in task.depends_on]
-        if _only_tests(task) and len(needed) == 1 and needed[0].mode is not TaskMode.HUMAN_GATE:
-            message = (
-                f"it has only tests, of what task {needed[0].id} changes; test and change are one"
-                " task: move its files and criteria there"
-            )
-            yield Problem(place=place(task.id), message=message, fatal=False)
-
-
-def _only_tests(task: TaskSpec) -> bool:
-    agent = task.mode is not TaskMode.HUMAN_GATE
-    return agent and bool(task.files) and all(map(belongs_to_tests, task.files))
 
 
 def _all_needs(tasks: Sequence[TaskSpec]) -> dict[TaskId, set[TaskId]]:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping
 from datetime import datetime
 
-from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name
+from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name, renamed
 from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.tasks import is_whole
@@ -37,8 +37,7 @@ def name_of_change(pipeline: Pipeline, state: State, documents: Mapping[str, str
     """Return the type and the title of the change that a run makes.
 
     `documents` are the texts of the run's documents by name. The document that a person approves
-    first states both (`artifacts/change_name.py`). Without it the request decides, and before its
-    labels a branch whose name a person or an older version began with a type.
+    first states both (`artifacts/change_name.py`). Without it the request decides.
     """
     plan = pipeline.approved_first
     design = documents.get(plan.writes, "") if plan is not None else ""
@@ -46,10 +45,8 @@ def name_of_change(pipeline: Pipeline, state: State, documents: Mapping[str, str
     return change_name(
         design,
         title=state.title,
-        text=request.text if request is not None else "",
         labels=request.labels if request is not None else (),
         issue_type=request.issue_type if request is not None else "",
-        branch=state.branch,
     )
 
 
@@ -84,11 +81,6 @@ def _since_approval(state: State) -> list[Decision]:
     ]
     last = max(approved, default=state.started_at)
     return [decision for decision in state.sent_back if decision.at > last]
-
-
-def renamed(change: ChangeName, title: str) -> ChangeName:
-    """Return the name of a change of the same type with another title."""
-    return change_name("", title=title, branch=f"{change.type}/")
 
 
 def _request(text: str) -> Request | None:

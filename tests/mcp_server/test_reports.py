@@ -20,7 +20,7 @@ WRONG: list[tuple[bytes, Json, str]] = [
         (
             UNFIT,
             Json(),
-            "Root Cause or Integration Points: the heading is missing; add `## Root Cause or Integration Points`",
+            "Root Cause or Integration Points: the heading is missing; add `## Root Cause or Integration Points`, ",
         )
     ]
     * 2,

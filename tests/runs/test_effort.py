@@ -153,8 +153,8 @@ def test_labels_go_with_the_name_of_the_label_that_starts_runs() -> None:
 
 def test_the_words_of_a_request_alone_never_make_a_feature_of_what_is_none() -> None:
     for one in REQUESTS:
-        title, _, text = one.whole.partition("\n")
-        name = change_name("", title=title, text=text, labels=one.labels)
+        title = one.whole.partition("\n")[0]
+        name = change_name("", title=title, labels=one.labels)
         assert name.title, one.text
         assert one.branch == "feature" or name.type is not ChangeType.FEAT, one.text
 
@@ -179,5 +179,5 @@ def test_a_flag_that_is_no_effort_is_refused_and_told_the_three(flag: str) -> No
 def test_a_hostile_request_is_judged_in_a_moment(text: str) -> None:
     start = process_time()
     guess_effort(text)
-    change_name(text, title=text, text=text, labels=(text,), issue_type=text)
+    change_name(text, title=text, labels=(text,), issue_type=text)
     assert process_time() - start < 5

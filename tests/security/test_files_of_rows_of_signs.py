@@ -57,7 +57,7 @@ def test_a_request_of_one_sign_is_read_in_a_moment(sign: str) -> None:
     text = sign * (LENGTH // len(sign)) + "!"
     request_names("A title", text)
     mentions(text)
-    change_name("", title="A title", text=text)
+    change_name(text, title=text)
     assert time.process_time() - before < 10
 
 
