@@ -1,10 +1,76 @@
-"""The provider that Claude Code asks: https://docs.claude.com/en/api/messages-streaming."""
+"""The provider that Claude Code asks, on loopback: says what it is told to, and keeps what it was
+sent (https://docs.claude.com/en/api/messages-streaming).
+"""
 
 import json
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.mcp_server.scripted import Block, Provider, Wire, events, providing
+Block = dict[str, Any]
+
+
+@dataclass
+class Provider:
+    """Answers in order, the last one for ever."""
+
+    url: str
+    answers: Sequence[Block]
+    asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    @property
+    def words(self) -> str:
+        """Everything that the model was sent."""
+        return json.dumps([question["messages"] for question in self.asked], ensure_ascii=False)
+
+    def answer(self, question: dict[str, Any]) -> str:
+        if not question.get("tools"):
+            # About the session and no part of it: a title, say.
+            return _stream(says("A title"))
+        self.asked.append(question)
+        return _stream(self.answers[min(len(self.asked), len(self.answers)) - 1])
+
+
+@contextmanager
+def provider(*answers: Block) -> Generator[Provider]:
+    """A provider that gives these answers."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            question = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            body = made.answer(question).encode()
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+            del format, args
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made = Provider(f"http://127.0.0.1:{http.server_address[1]}", answers)
+    thread = threading.Thread(
+        target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
+    thread.start()
+    try:
+        yield made
+    finally:
+        http.shutdown()
+        http.server_close()
+        thread.join()
+
+
+def events(*data: Block) -> str:
+    """Server-sent events; one with a type has it as its name too."""
+    return "".join(
+        (f"event: {item['type']}\n" if "type" in item else "") + f"data: {json.dumps(item)}\n\n"
+        for item in data
+    )
 
 
 def says(text: str) -> Block:
@@ -13,11 +79,6 @@ def says(text: str) -> Block:
 
 def uses(tool: str, **given: Any) -> Block:
     return {"type": "tool_use", "id": f"use-{tool}", "name": tool, "input": given}
-
-
-def provider(*answers: Block) -> AbstractContextManager[Provider]:
-    """A provider that gives these answers."""
-    return providing(Wire("messages", _stream, says("A title")), answers)
 
 
 def _stream(block: Block) -> str:

@@ -2,43 +2,71 @@
 its hooks stop what they should.
 """
 
+import os
+import platform
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from forge_bot.resources import templates
 from tests.fakes.sample import Sample
-from tests.mcp_server.at_home import AtHome, machine
 from tests.mcp_server.host import hosting
-from tests.mcp_server.messages_api import provider, says, uses
+from tests.mcp_server.messages_api import Block, Provider, provider, says, uses
 from tests.mcp_server.programs import programs
-from tests.mcp_server.scripted import Block, Provider
 from tests.mcp_server.test_plugin import set_up_lines
 
 pytestmark = pytest.mark.clients
 
 TASK = "Nobody is on call before the start"
 PLUGIN = templates() / "plugin"
+_LONGEST = 180
 
 
-class Claude(AtHome):
-    """The program in the sample repository."""
+def machine() -> str:
+    """This machine as npm's packages call it: linux-x64."""
+    kinds = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+    return (
+        f"{'darwin' if sys.platform == 'darwin' else 'linux'}-{kinds[platform.machine().lower()]}"
+    )
+
+
+class Claude:
+    """The program in the sample repository, with a home of its own and next to nothing of our
+    environment.
+    """
 
     def __init__(self, sample: Sample, home: Path) -> None:
+        self.sample = sample
         # npm's own script would put the program elsewhere; no script of a package is run here.
-        program = (
-            programs("claude-code").modules
-            / "@anthropic-ai"
-            / f"claude-code-{machine()}"
-            / "claude"
-        )
-        quiet = {
+        modules = programs("claude-code").modules / "@anthropic-ai"
+        self.program = modules / f"claude-code-{machine()}" / "claude"
+        self.environ = {
+            "HOME": str(home),
+            # `forge-bot` is what stands beside this Python.
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"],
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_TELEMETRY": "1",
             "DISABLE_AUTOUPDATER": "1",
         }
-        super().__init__(sample, home, program, **quiet)
+        home.mkdir()
+
+    def __call__(self, *words: str, **more: str) -> str:
+        """What it says; exit codes of such programs say little."""
+        done = subprocess.run(
+            [self.program, *words],
+            env={**self.environ, **more},
+            cwd=self.sample.path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_LONGEST,
+        )
+        return f"{done.stdout}\n{done.stderr}"
 
     def session(self, asked: Provider, prompt: str, *words: str) -> str:
         """A session without a terminal, in which a scripted model answers; servers are connected

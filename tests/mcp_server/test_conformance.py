@@ -1,8 +1,4 @@
-"""The protocol's own suite, in both eras.
-
-All that a revision scores is held by our server class with fixtures, and what any server must do by
-the product as it is.
-"""
+"""The protocol's own suite, in both eras: what any server must do, the product does."""
 
 import asyncio
 import json
@@ -15,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.fakes.sample import Sample
 from tests.mcp_server.programs import ROOT, programs
@@ -23,16 +18,6 @@ from tests.mcp_server.programs import ROOT, programs
 pytestmark = pytest.mark.clients
 
 REVISIONS = ("2025-11-25", "2026-07-28")
-ALSO = {
-    "2025-11-25": ("server-session-lifecycle", "json-schema-2020-12"),
-    "2026-07-28": (
-        "json-schema-2020-12",
-        "http-header-validation",
-        "http-custom-header-server-validation",
-    ),
-}
-"""Not scored by these revisions, and held all the same."""
-
 ANY_SERVER = {
     "2025-11-25": (
         "server-initialize", "server-session-lifecycle", "ping", "tools-list", "resources-list", "resources-subscribe",
@@ -60,9 +45,9 @@ _SCENARIO = re.compile(r"server-(.+)-\d{4}-\d\d-\d\dT.*")
 
 
 @asynccontextmanager
-async def served(sample: Sample, *more: str) -> AsyncGenerator[str]:
+async def served(sample: Sample) -> AsyncGenerator[str]:
     """The address of the product's server, which lets the suite in without a token."""
-    words = ("-m", "tests.mcp_server.conformance", str(sample.path), *more)
+    words = ("-m", "tests.mcp_server.conformance_server", str(sample.path))
     process = await asyncio.create_subprocess_exec(
         sys.executable, *words, cwd=ROOT, stdout=asyncio.subprocess.PIPE
     )
@@ -95,18 +80,6 @@ def results_in(folder: Path) -> dict[str, list[Check]]:
     return {name: json.loads(file.read_bytes()) for name, file in files.items()}
 
 
-def scored(revision: str) -> tuple[str, ...]:
-    """What an implementation of this revision must pass, as the suite says it."""
-    file = (
-        programs("conformance").modules
-        / "@modelcontextprotocol"
-        / "conformance"
-        / "requirements"
-        / f"{revision}.yaml"
-    )
-    return tuple(yaml.safe_load(file.read_text(encoding="utf-8"))["server"])
-
-
 def failures(checks: list[Check]) -> dict[str, str]:
     return {
         check["id"]: check.get("errorMessage", "")
@@ -117,22 +90,6 @@ def failures(checks: list[Check]) -> dict[str, str]:
 
 def passed(checks: list[Check]) -> int:
     return sum(check["status"] == "SUCCESS" for check in checks)
-
-
-@pytest.mark.parametrize(("revision", "count"), [("2025-11-25", 30), ("2026-07-28", 37)])
-async def test_all_that_a_revision_scores_holds_for_our_server_class(
-    sample: Sample, tmp_path: Path, revision: str, count: int
-) -> None:
-    names = scored(revision)
-    assert len(names) == count
-    async with served(sample, "--fixtures") as url:
-        code, results, answer = await checked(url, revision, tmp_path / "results")
-    wrong = {name: failures(results[name]) for name in (*names, *ALSO[revision])}
-    assert (code, {name: checks for name, checks in wrong.items() if checks}) == (0, {}), answer[
-        -3000:
-    ]
-    # A scenario that came to no check passes too.
-    assert [name for name in names if passed(results[name]) == 0] == []
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -1,9 +1,8 @@
-"""The server over HTTP for the conformance suite: `python -m tests.mcp_server.conformance FOLDER
-[--fixtures]` tells its port.
+"""The server over HTTP for the conformance suite: `python -m tests.mcp_server.conformance_server
+FOLDER` tells its port.
 
 It is the product's own application, checks of Host, Origin and token included; the token, which the
-suite cannot send, is added to each request on the way in. With fixtures it has the tools, resources
-and prompts that the suite looks for, beside its own.
+suite cannot send, is added to each request on the way in.
 """
 
 import sys
@@ -14,9 +13,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forge_bot.mcp_server.sdk_server.http import application, open_port
 from forge_bot.mcp_server.sdk_server.server import make_server
-from tests.mcp_server.conformance.contents import add_contents
-from tests.mcp_server.conformance.dialogues import add_dialogues
-from tests.mcp_server.conformance.rounds import add_rounds
 
 _TOKEN = "known-to-this-process-only"
 
@@ -36,13 +32,9 @@ class Shown:
         await self._app(scope, receive, send)
 
 
-def main(folder: Path, *, fixtures: bool) -> None:
+def main(folder: Path) -> None:
     """Serve until the process is told to stop."""
     server = make_server(folder)
-    if fixtures:
-        add_contents(server)
-        add_dialogues(server)
-        add_rounds(server)
     with open_port(0) as opened:
         port: int = opened.getsockname()[1]
         config = uvicorn.Config(Shown(application(server, _TOKEN, port)), log_level="warning")
@@ -53,4 +45,4 @@ def main(folder: Path, *, fixtures: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), fixtures="--fixtures" in sys.argv)
+    main(Path(sys.argv[1]))
