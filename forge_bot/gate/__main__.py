@@ -1,7 +1,5 @@
 """`python3 -I forge_bot/gate/__main__.py`, from the folder of the action and with nothing
 installed; or `python -m forge_bot.gate`.
-
-With the word `stranded` it tells that forge-bot could not be installed.
 """
 
 import os
@@ -28,13 +26,10 @@ def main() -> int:
     # As a file it is started without the folder of the package on the path, and in isolated mode
     # with no folder at all.
     sys.path.insert(0, os.path.dirname(os.path.dirname(here)))  # noqa: PTH120
-    if sys.argv[1:] == ["stranded"]:
-        from forge_bot.gate.workflow_step import stranded as step
-    else:
-        from forge_bot.gate.workflow_step import run_gate as step
+    from forge_bot.gate.workflow_step import run_gate
 
     try:
-        return step(os.environ)
+        return run_gate(os.environ)
     # For any error, the step prints one line and admits nobody.
     except Exception as error:  # noqa: BLE001
         place = error.__traceback__
