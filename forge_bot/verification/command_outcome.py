@@ -166,34 +166,24 @@ def _read_complaints(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _find_complaints(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the severity and the stable name of each complaint."""
-    path = ""
-    for number, line in enumerate(lines):
-        if (below := _BELOW.fullmatch(line)) is not None and path:
+    """Yield the severity and the stable name of each complaint. An arrow to a place stands below
+    its complaint; a note has no place.
+    """
+    path = above = ""
+    for line in lines:
+        below = _BELOW.fullmatch(line)
+        if below is not None and path:
             yield from _name_complaint(path, below["message"])
         elif (match := _PARENTHESES.fullmatch(line) or _COLONS.fullmatch(line)) is not None:
             yield from _name_complaint(match["path"], match["message"])
         elif (match := _REFORMAT.fullmatch(line)) is not None:
             yield "error", f"{match['path']}: would be reformatted"
-        elif _ARROW.fullmatch(line) is not None:
-            yield from filter(None, [_read_arrow(lines, number)])
+        elif (arrow := _ARROW.fullmatch(line)) and (head := _HEAD.fullmatch(above)):
+            yield from _name_complaint(arrow["path"], head["message"])
         if line.strip() and below is None:
             file = _FILE.fullmatch(line)
             path = file["path"] if file is not None else ""
-
-
-def _read_arrow(lines: Sequence[str], number: int) -> tuple[str, str] | None:
-    """Return the complaint whose place is given on line `number`.
-
-    The line above must be a complaint and no note.
-    """
-    arrow = _ARROW.fullmatch(lines[number])
-    head = _HEAD.fullmatch(lines[number - 1]) if number else None
-    return (
-        next(_name_complaint(arrow["path"], head["message"]), None)
-        if arrow is not None and head is not None
-        else None
-    )
+        above = line
 
 
 def _name_complaint(path: str, message: str) -> Iterator[tuple[str, str]]:

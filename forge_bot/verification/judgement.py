@@ -30,10 +30,6 @@ _NO_TEST = re.compile(
     r"|\[.*\] \(.*\)$|\) \(.*=.*\)$"
 )
 """Failures that name no single test: a class, a file, a part of a test, or an unnamed one."""
-_UNSTEADY = re.compile(
-    r"0x[0-9a-fA-F]{4,}|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\b"
-    r"|\b\d+(?:\.\d+)? ?(?:ms|s|secs?|seconds|minutes?)\b|\b(?:pid|PID|seed|Seed)[ =:]+\d+"
-)
 
 
 class Cause(StrEnum):
@@ -182,16 +178,11 @@ def _left_out(pair: "Pair", without: Sequence[UnusableCommand]) -> bool:
 
 
 def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Iterator[Pair]:
-    """Yield each command with its run before the change. A list may hold the same command twice."""
-    left = [*baseline]
-    for now in after:
-        before = next(
-            (result for result in left if (result.name, result.argv) == (now.name, now.argv)), None
-        )
-        if before is not None:
-            left.remove(before)
-        yield before, now
-    yield from ((before, None) for before in left)
+    """Yield each command with its run before the change."""
+    known = {(before.name, before.argv): before for before in baseline}
+    again = {(now.name, now.argv) for now in after}
+    yield from ((known.get((now.name, now.argv)), now) for now in after)
+    yield from ((before, None) for key, before in known.items() if key not in again)
 
 
 def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
@@ -222,12 +213,13 @@ def _fails_as_before(before: CommandResult | None, now: CommandResult) -> bool:
 
     A setup that fails is never as before: without it nothing after it can be trusted.
     """
+    if before is None or now.name is CommandName.SETUP or _is_green(now):
+        return False
+    cause = cause_of(now)
     return (
-        before is not None
-        and now.name is not CommandName.SETUP
-        and not _is_green(now)
-        and same_failure(before, now)
-    )
+        (before.exit_code, before.timed_out, before.failures, cause_of(before))
+        == (now.exit_code, now.timed_out, now.failures, cause)
+    ) and (bool(now.failures) or cause is not Cause.UNREADABLE)
 
 
 def _is_green(result: CommandResult) -> bool:
@@ -340,18 +332,6 @@ def is_missing(result: CommandResult) -> bool:
     return result.exit_code in NOT_STARTED or no_module
 
 
-def same_failure(before: CommandResult, now: CommandResult) -> bool:
-    """Return whether a command fails as it did before the change, readable or not."""
-    if (before.exit_code, before.timed_out) != (now.exit_code, now.timed_out):
-        return False
-    cause = cause_of(before)
-    if cause is not cause_of(now) or before.failures != now.failures:
-        return False
-    if now.failures or cause in {Cause.MISSING_TOOL, Cause.TIMED_OUT, Cause.NO_TESTS}:
-        return True
-    return _steady(before.tail) == _steady(now.tail)
-
-
 def _find_cause_in_tests(result: CommandResult) -> Cause | None:
     if not result.tests and _NOT_COMPILED.search(result.tail) and result.exit_code:
         return Cause.NOT_COLLECTED
@@ -367,8 +347,3 @@ def _find_cause_in_tests(result: CommandResult) -> Cause | None:
     if result.tests and _FEWEST <= result.tests <= failed:
         return Cause.ALL_RED
     return None
-
-
-def _steady(tail: str) -> str:
-    """Return an output without what differs from run to run: times, dates, addresses, seeds."""
-    return _UNSTEADY.sub("…", tail)

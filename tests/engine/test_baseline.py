@@ -25,7 +25,6 @@ CAUSES = {
     "cargo_none": Cause.NO_TESTS,
     "cargo_features": Cause.UNREADABLE,
     "cargo_no_target": Cause.UNREADABLE,
-    "node_zero": Cause.NO_TESTS,
 }
 
 
@@ -41,18 +40,12 @@ def test_a_command_without_tests_beside_one_with_tests_is_no_question() -> None:
     assert unusable((empty, full)) == ()
 
 
-def test_a_linter_that_does_not_know_our_flag_tells_nothing() -> None:
-    tail = "error: invalid value 'concise' for '--output-format <OUTPUT_FORMAT>'"
-    refused = result(LINT, 2).model_copy(update={"tail": tail})
-    assert cause_of(refused) is Cause.UNREADABLE
-    assert cause_of(result(LINT, 1, "a.py: F401")) is None
-    assert not judge([refused], [refused]).red
-
-
 @pytest.mark.parametrize(
     ("found", "cause"),
     [
         (result(LINT, 127), Cause.MISSING_TOOL),
+        (result(LINT, 2), Cause.UNREADABLE),
+        (result(LINT, 1, "a.py: F401"), None),
         (result(timed_out=True), Cause.TIMED_OUT),
         (result(exit_code=1, failures="a b c", tests=3), Cause.ALL_RED),
         (result(exit_code=1, failures="a", tests=1), None),
@@ -74,32 +67,14 @@ def test_a_missing_module_of_python_is_a_missing_tool() -> None:
     assert cause_of(missing) is Cause.MISSING_TOOL
 
 
-def test_ten_thousand_failures_are_one_cause() -> None:
-    names = " ".join(f"t{number}" for number in range(10_000))
-    many = result(exit_code=1, failures=names, tests=10_000)
-    assert cause_of(many) is Cause.ALL_RED
-    judgement = judge([many], [many])
-    assert not judgement.red
-    assert len(judgement.notes[0]) < 300
-
-
-@pytest.mark.parametrize("name", [name for name in RUNS if RUNS[name][0] or name in CAUSES])
+@pytest.mark.parametrize(
+    "name", [name for name in RUNS if RUNS[name][0] and CAUSES.get(name) is not Cause.UNREADABLE]
+)
 def test_the_same_failure_before_and_after_is_never_new(name: str) -> None:
     run = outcome(name, RUNS[name][0])
     judgement = judge([run], [run])
     assert not judgement.red
     assert len(judgement.notes) == 1
-
-
-def test_an_unreadable_failure_is_the_same_though_its_times_differ() -> None:
-    def failed(tail: str) -> CommandResult:
-        return result(exit_code=2, tests=None).model_copy(update={"tail": tail})
-
-    was = failed("2026-11-22 10:01:02 Fehler: keine Verbindung (0x7f00aa, 1.2s)")
-    same = failed("2026-11-22 10:07:44 Fehler: keine Verbindung (0x7f33bb, 3.9s)")
-    other = failed("2026-11-22 10:07:44 Fehler: kein Speicher (0x7f33bb, 3.9s)")
-    assert not judge([was], [same]).red
-    assert judge([was], [other]).red
 
 
 def test_what_a_person_left_out_is_not_judged_and_is_said() -> None:
@@ -183,9 +158,3 @@ def test_a_rejected_baseline_runs_once_more_and_may_be_well_then() -> None:
     bench.until("final-verification")
     bench.ran(empty())
     assert bench.state.tasks[-1].origin == "final-verification.md"
-
-
-def test_auto_does_not_pass_a_baseline_that_tells_nothing() -> None:
-    flags = Bench().flags.model_copy(update={"auto": True})
-    gate = asked(Bench(Effort.S, flags=flags), empty())
-    assert gate.reason is Reason.BASELINE

@@ -5,7 +5,7 @@ manifest that they break.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -29,8 +29,7 @@ from forge_bot.verification.judgement import Cause, cause_of, newly_failing
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as edits leave them; None for those that go."""
 _MOST_SECONDS = 60
-_MOST_GROWN = 4
-"""A file is taken if it has become at most this many times as long."""
+_LARGEST_FILE = 5_000_000
 
 
 @dataclass
@@ -66,31 +65,37 @@ class FormattedEdits:
         self.spent = time.monotonic() - began
 
     def _format(self, command: Command, place: Tree, texts: Mapping[str, bytes]) -> None:
+        """Format those files that are new, or that the formatter leaves alone as they were before
+        the edits.
+        """
+        before = self.run.repository.read_many(self.base, [*texts])
+        why = self._run_formatter(command, place, before)
+        kept = {path for path in before if _read_plain_file(place, path) == before[path]}
+        taken = {path: data for path, data in texts.items() if path in kept or path not in before}
+        why = why or self._run_formatter(command, place, taken)
         words = f"`{command_line(command.argv)}`"
-        if why := self._run_formatter(command, place, [*texts]):
+        if why:
             fact = f"{words} formatted nothing: {why}."
             # Two modules may have the same one.
             self.facts += [] if fact in self.facts else [fact]
             return
-        new = {
-            path: data
-            for path, before in texts.items()
-            if (data := _read_plain_file(place, path, _MOST_GROWN * len(before))) is not None
-            if data != before and _is_text(data)
-        }
-        formatted = [*self._find_formatted_before(command, place, [*new])] if new else []
-        for path, before in texts.items():
-            _write(place, path, new[path] if path in formatted else before)
-        self.files += [
-            FormattedFile(path=path, before=blob_id(texts[path]), text=new[path].decode())
-            for path in formatted
+        new = {path: _read_plain_file(place, path) for path in taken}
+        formatted = [
+            FormattedFile(path=path, before=blob_id(taken[path]), text=data.decode())
+            for path, data in new.items()
+            if data is not None and data != taken[path] and _is_text(data)
         ]
+        self.files += formatted
         if formatted:
-            self.facts.append(f"{words} formatted {named(formatted)}.")
+            self.facts.append(f"{words} formatted {named([file.path for file in formatted])}.")
 
-    def _run_formatter(self, command: Command, place: Tree, paths: Sequence[str]) -> str:
-        """Run a formatter on files; why it did nothing, or ""."""
-        argv = (*command.argv, *paths)
+    def _run_formatter(self, command: Command, place: Tree, files: Mapping[str, bytes]) -> str:
+        """Write files, and run a formatter on them; why it did nothing, or ""."""
+        if not files:
+            return ""
+        for path, data in files.items():
+            _write(place, path, data)
+        argv = (*command.argv, *files)
         seconds = min(self.seconds, self.run.config.command_seconds, _MOST_SECONDS)
         try:
             result = self.project.run_in(place, CommandName.FORMAT, argv, seconds).result
@@ -101,23 +106,6 @@ class FormattedEdits:
         if result.timed_out:
             return f"it did not end within {seconds:g} seconds"
         return f"it ended with exit code {result.exit_code}" if result.exit_code else ""
-
-    def _find_formatted_before(
-        self, command: Command, place: Tree, paths: Sequence[str]
-    ) -> Iterator[str]:
-        """Yield those of some files that are new, or that the formatter leaves alone as they were
-        before the edits.
-        """
-        before = self.run.repository.read_many(self.base, paths)
-        yield from (path for path in paths if path not in before)
-        for path, data in before.items():
-            _write(place, path, data)
-        if before and not self._run_formatter(command, place, [*before]):
-            yield from (
-                path
-                for path in before
-                if _read_plain_file(place, path, len(before[path])) == before[path]
-            )
 
     def say(self) -> None:
         """Tell a person what was formatted, or why nothing was."""
@@ -132,13 +120,13 @@ def _is_text(data: bytes) -> bool:
         return False
 
 
-def _read_plain_file(place: Tree, path: str, most: int) -> bytes | None:
-    """Return a plain file of the tree; None for a link, where one leads out, and for a file of more
-    bytes: a formatter may leave any number there.
+def _read_plain_file(place: Tree, path: str) -> bytes | None:
+    """Return a plain file of the tree; None for a link, where one leads out, and for a larger file
+    than any of code: a formatter may leave any number of bytes there.
     """
     with suppress(PathEscapes, OSError):
         file = inside(place.path, path)
-        if file.is_file() and not file.is_symlink() and file.stat().st_size <= most:
+        if file.is_file() and not file.is_symlink() and file.stat().st_size <= _LARGEST_FILE:
             return file.read_bytes()
     return None
 
