@@ -1,19 +1,23 @@
-"""Publish on GitHub: commits of ours by their ids and nothing that came after them, the pull
-request, kept up to date, and the last comment in the thread.
+"""The supervisor as a host of one run: it asks in the thread, and publishes with the job's token.
+
+Commits of ours are pushed by their ids and nothing that came after them; the pull request is kept
+up to date; the last comment is in the thread.
 """
 
 import json
-from collections.abc import Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager, suppress
+from threading import Event
+from uuid import uuid4
 
 from forge_bot.bot.comment_writer import CommentWriter
 from forge_bot.bot.comments import command_replies
-from forge_bot.bot.comments.next_step import pull_request_link
-from forge_bot.bot.comments.reply import RunView, reply
+from forge_bot.bot.comments.reply import RunView, pull_request_link, reply
 from forge_bot.bot.thread import Thread, are_enough, is_in_comment
+from forge_bot.engine import Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.gates import AUTO, approvals_of
 from forge_bot.engine.phases import GatePhase
-from forge_bot.engine.reports import Answer
+from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import (
     BranchMoved,
@@ -30,6 +34,7 @@ from forge_bot.git.remotes import fetch_branch
 from forge_bot.github_api import Forge
 from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.interaction.commit_links import short
+from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.branch_for_merge import Offer, offer, push_aside, push_run, target_of
 from forge_bot.runs.evidence_of_run import EVIDENCE, covers
@@ -41,6 +46,7 @@ from forge_bot.runs.publish_result import (
 )
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import is_kept
+from forge_bot.runs.this_process import now
 
 EVIDENCE_STATUS = "forge-bot/evidence"
 """The name of the status at the head of a pull request."""
@@ -304,3 +310,81 @@ def refuse_unseen(repository: Repository, branch: str) -> None:
         raise BranchMoved(
             f"Commits of {branch} were found here that nobody looked at; they are put aside."
         )
+
+
+class ThreadHost:
+    """Asks in the thread and publishes; a worker runs agents and commands.
+
+    After `cancelled` is set nothing more is begun. With `trust_local` an approval counts that was
+    not given in the thread.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        github: Forge,
+        writer: CommentWriter,
+        pusher: BranchPusher,
+        cancelled: Event,
+        *,
+        trust_local: bool,
+    ) -> None:
+        self.run = run
+        self.writer = writer
+        self.publication = Publication(github, writer)
+        self.pusher = pusher
+        self.cancelled = cancelled
+        self.trust_local = trust_local
+        self._before = run.tree.head().commit
+
+    def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
+        """Leave the action to a worker, which opens the run once this process has closed it."""
+        del state, action
+        return no_reports()
+
+    async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
+        """Write the question into the thread; the answer wakes another job."""
+        if self.cancelled.is_set():
+            return
+        gate = state.gate
+        if gate is not None and Answer.POST in gate.options:
+            # The question of another host, begun on this issue: the result is said here anyway.
+            yield Answered(
+                key=f"{action.action_id}/posted",
+                at=now(),
+                gate=gate.name,
+                answer=Answer.SKIP,
+                by="forge-bot",
+                via="bot",
+                action_id=action.action_id,
+            )
+        elif (shown := self.writer.ask(self.run)) is not None:
+            yield shown
+
+    async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
+        """Publish on GitHub. If an approval cannot be verified, ask for it again instead."""
+        del state
+        if self.cancelled.is_set():
+            return
+        doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)
+        if action.operation == "pull-request" and doubtful is not None:
+            who = who_answered(doubtful.by, doubtful.via)
+            why = f"Approved by {who}; " + (
+                "for what changed since, the rules on approvals ask for more people"
+                if is_in_comment(self.run, self.writer.thread, doubtful)
+                else "here it cannot be checked who that was"
+            )
+            yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
+            return
+        done = self.publication.publish(self.run, action.operation)
+        yield Published(
+            **head_of(action.action_id, now()),
+            detail=done.detail,
+            url=done.url,
+            branch=done.branch,
+        )
+
+    async def record(self, report: Report, state: State) -> None:
+        """Record the report and push it."""
+        self.run.record(report, state)
+        self.pusher.keep(self.run, self._before)

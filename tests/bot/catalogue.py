@@ -4,8 +4,7 @@ from typing import Any
 
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.command_replies import failed
-from forge_bot.bot.comments.next_step import pull_request_link, standing
-from forge_bot.bot.comments.reply import CommentReply, reply
+from forge_bot.bot.comments.reply import CommentReply, pull_request_link, reply, standing
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
 from forge_bot.gate import messages

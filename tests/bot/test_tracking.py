@@ -4,8 +4,7 @@ thing.
 
 import pytest
 
-from forge_bot.bot.comments.next_step import next_move
-from forge_bot.bot.comments.reply import RunView, reply
+from forge_bot.bot.comments.reply import RunView, next_move, reply
 from forge_bot.bot.comments.tracking_comment import exit_code, summary, tracking
 from forge_bot.engine.state import TaskState, TaskStatus
 from forge_bot.interaction.command_names import CommandNames

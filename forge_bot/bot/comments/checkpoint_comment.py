@@ -6,8 +6,7 @@ other facts and the documents follow below.
 
 from collections.abc import Sequence
 
-from forge_bot.bot.comments.next_step import asked_for
-from forge_bot.bot.comments.reply import RunView
+from forge_bot.bot.comments.reply import RunView, asked_for
 from forge_bot.engine.phases import DRAFT
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers

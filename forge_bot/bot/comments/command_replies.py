@@ -8,8 +8,7 @@ from math import ceil
 from typing import NamedTuple
 
 from forge_bot import errors
-from forge_bot.bot.comments.next_step import next_move, standing
-from forge_bot.bot.comments.reply import CommentReply, RunView, reply
+from forge_bot.bot.comments.reply import CommentReply, RunView, next_move, reply, standing
 from forge_bot.bot.comments.tracking_comment import facts, phases
 from forge_bot.engine.external_events import CHECK_ROUNDS, CHECKS
 from forge_bot.engine.reports import FollowUpAsked

@@ -4,8 +4,7 @@ of a workflow run, which says the same with its exit code.
 The next step is at the top, then the state of each phase, and the cost.
 """
 
-from forge_bot.bot.comments.next_step import next_move, pull_request_link
-from forge_bot.bot.comments.reply import CommentReply, RunView
+from forge_bot.bot.comments.reply import CommentReply, RunView, next_move, pull_request_link
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.phases import (
     EndPhase,
