@@ -15,15 +15,15 @@ from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobHandoff, question_of
-from forge_bot.bot.publish_on_github import (
+from forge_bot.bot.supervised_worker import SupervisedWorker, tell_jobs
+from forge_bot.bot.thread import Thread, ThreadCommand
+from forge_bot.bot.thread_host import (
     BranchPusher,
     Publication,
     ThreadHost,
     known_tip,
     refuse_unseen,
 )
-from forge_bot.bot.supervised_worker import SupervisedWorker, tell_jobs
-from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.worker_messages import WorkerStopped
 from forge_bot.engine import (
     Done,

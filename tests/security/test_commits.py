@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.bot.publish_on_github import BranchPusher, refuse_unseen
+from forge_bot.bot.thread_host import BranchPusher, refuse_unseen
 from forge_bot.engine.reports import Abandoned, Answer, Answered, Asked, GateShown, Published
 from forge_bot.errors import BranchMoved, CommitsRefused
 from forge_bot.knowledge.history import history_at
