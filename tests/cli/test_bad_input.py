@@ -96,7 +96,6 @@ def test_a_folder_that_is_no_repository_is_named(
         assert f"{tmp_path} is not inside a git repository." in sample.forge(command).err
 
 
-PIPELINE = ".forge/pipelines/develop.yaml"
 FILES: list[tuple[dict[str, str], tuple[str, ...], str, tuple[str, ...]]] = ROWS["files"]
 
 
@@ -149,17 +148,6 @@ def test_here_refuses_the_default_branch_and_uncommitted_work(sample: Sample) ->
     sample.git("switch", "-qc", "mine")
     (sample.path / "new.txt").write_text("mine")
     refused(sample.forge("run", TASK, "--here", "--model", sample.model()), "GIT-004", 5)
-
-
-def test_a_script_without_the_answer_stops_the_run_where_it_stands(
-    sample: Sample, tmp_path: Path
-) -> None:
-    (tmp_path / "short.jsonl").write_text("")
-    said = sample.forge(
-        "run", TASK, "--effort", "S", "--model", f"scripted:{tmp_path / 'short.jsonl'}"
-    )
-    assert "Traceback" not in refused(said, "MODEL-004", 1)
-    assert sample.forge("resume", "--model", sample.model()).code == 3
 
 
 def test_an_artifact_that_is_not_there(asked_sample: Sample) -> None:

@@ -16,7 +16,6 @@ from tests.fakes.sampled import sampled_rows
 from tests.fakes.warm_python import warm_python
 
 TASK = "Fix the rota before its start"
-ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
 def program(
@@ -117,30 +116,6 @@ def test_streams_that_are_full_or_unread_end_nothing_by_surprise(
 
 
 @pytest.mark.parametrize(
-    ("without", "environ"),
-    sampled_rows(
-        [
-            ((), ASCII_ONLY),
-            ((), {"LANG": "C", "LC_ALL": "C"}),
-            (("TERM",), {}),
-            ((), {"TERM": "dumb", "COLUMNS": "10", "LINES": "1"}),
-            ((), {"COLUMNS": "nonsense"}),
-            (("HOME",), {}),
-        ],
-        3,
-    ),
-    ids=["ASCII", "C", "no TERM", "ten columns", "odd columns", "no HOME"],
-)
-def test_a_poor_terminal_still_gets_the_whole_sentence(
-    sample: Sample, without: tuple[str, ...], environ: dict[str, str]
-) -> None:
-    said = program(sample, "run", "", without=without, environ=environ)
-    assert said.code == 2
-    assert "The task is empty, or too short to mean anything." in said.err
-    assert 'forge-bot run "Fix the timeout in the login handler"' in said.err
-
-
-@pytest.mark.parametrize(
     ("variable", "value", "code"),
     [
         ("HOME", "nowhere", "CONFIG-005"),
@@ -185,13 +160,6 @@ def test_help_begins_with_what_people_use_most(sample: Sample) -> None:
         assert len(names) == count, names
 
 
-def test_the_bare_name_asks_for_help_and_is_no_mistake(sample: Sample) -> None:
-    said = sample.forge()
-    assert said.code == 2
-    assert "Commands:" in said.err
-    assert "✗" not in said.err
-
-
 MISTYPED = [
     (["rn", TASK], "Did you mean 'run'?"),
     (["run", TASK, "--efort", "S"], "--effort"),
@@ -207,19 +175,6 @@ def test_a_mistyped_command_says_what_could_be_meant(sample: Sample) -> None:
         assert said.code == 2, words
         assert part in said.err
         assert "--help says what it takes" in said.err
-
-
-@pytest.mark.slow
-def test_bytes_that_are_no_text_become_signs_and_the_run_goes_on(sample: Sample) -> None:
-    model = sample.model()
-    words = b"Fix the caf\xe9 \x1b[31mlogin\x07 soon"
-    said = program(sample, "run", words, "--effort", "s", "--model", model, python=warm_python())
-    assert said.code == 3, said
-    assert "\x1b" not in said.out
-    assert "\x07" not in said.out
-    assert "Fix the caf\ufffd" in (sample.workspace / "request.md").read_text()
-    again = program(sample, "reject", b"caf\xe9, please", "--model", model, python=warm_python())
-    assert again.code == 3, again
 
 
 def test_an_answer_that_cannot_be_taken_changes_nothing(asked_sample: Sample) -> None:

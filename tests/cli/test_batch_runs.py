@@ -118,23 +118,6 @@ def test_a_process_killed_while_it_hands_in_a_batch_leaves_that_to_a_person(
 
 
 @pytest.mark.slow
-def test_a_key_of_another_account_is_told_so_and_hands_nothing_in(
-    sample: Sample, provider: BatchServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sample.forge(*RUN, "--batch", "--model", ANTHROPIC)
-    provider.end()
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-others-first")
-    said = sample.forge("resume")
-    assert said.code == 1
-    assert "knows no batch msgbatch_1 for this key" in said.err
-    assert "same account" in said.err
-    assert len(provider.batches) == 1
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-team-first")
-    assert WAITS in sample.forge("resume").err
-    assert set(Counter(provider.handed_in).values()) == {1}
-
-
-@pytest.mark.slow
 @ONE_MODEL
 @pytest.mark.parametrize(
     ("outcome", "words"),
@@ -156,13 +139,3 @@ def test_a_batch_without_an_answer_stops_the_run_until_a_person_hands_the_questi
     assert (WAITS in again.err, len(provider.batches)) == (True, 2), again.err
     asked = on_and_on(sample, provider, again)
     assert asked.code == 3, asked.err
-
-
-@pytest.mark.slow
-def test_a_provider_that_has_no_batches_is_asked_at_once_and_that_is_said_once(
-    sample: Sample, provider: BatchServer
-) -> None:
-    said = sample.forge(*RUN, "--batch", "--model", "openai-chat:fake")
-    assert said.code == 3, said.err
-    assert (said.out + said.err).count("openai-chat:fake offers no batches here") == 1
-    assert not provider.batches

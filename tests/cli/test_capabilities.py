@@ -36,14 +36,6 @@ def test_a_broken_one_is_told_with_its_reason_and_makes_the_command_fail(sample:
     assert "mcp_tickets_echo" in said.out
 
 
-def test_a_file_with_problems_shows_all_of_them(sample: Sample) -> None:
-    (sample.path / "forge-mcp.json").write_text('{"mcpServers": {"a": {}}, "x": 1}')
-    said = sample.forge("capabilities")
-    assert said.code == 5
-    assert "forge-mcp.json:1: mcpServers.a.command: Field required" in said.err
-    assert "forge-mcp.json:1: x: there is no such key" in said.err
-
-
 def test_other_files_are_named_by_options(sample: Sample, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     file = configure(tmp_path / "there", {"tickets": unruly("well")}, skillsDirs=["own"])

@@ -1,7 +1,5 @@
 """`forge-bot doctor` says what is missing, and what to do about it."""
 
-import json
-
 import pytest
 
 from tests.fakes.agents import AgentServer
@@ -70,24 +68,6 @@ def test_ask_tries_the_model_with_one_short_question(
     gone = sample.forge("doctor", "--ask", "--model", "openai-chat:small")
     assert gone.code == 5
     assert "→" in gone.out
-
-
-def test_tools_and_skills_are_counted_and_a_file_of_them_that_cannot_be_read_is_told(
-    sample: Sample,
-) -> None:
-    (sample.path / ".forge" / "skills" / "release").mkdir(parents=True)
-    skill = "---\nname: release\ndescription: Make a release.\n---\nDo it.\n"
-    (sample.path / ".forge" / "skills" / "release" / "SKILL.md").write_text(skill)
-    file = sample.path / "forge-mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"tickets": {"command": "python3"}}}))
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 0, said.out
-    assert "tools and skills 1 MCP server, 1 skill" in said.out
-    file.write_text('{"mcpServers": {"tickets": {"comand": "python3"}}}')
-    said = sample.forge("doctor", "--model", sample.model())
-    assert said.code == 5
-    assert "forge-mcp.json" in said.out
-    assert "comand" in said.out
 
 
 @pytest.mark.parametrize("text", ["rules: [", "rules:\n  - layer: [a]\n", "nodes: 3\n"])

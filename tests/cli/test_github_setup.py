@@ -115,21 +115,6 @@ def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_
     assert f"it uses the release {ACTION}@{commit}" in " ".join(held.out.split())
 
 
-def test_elsewhere_the_workflow_is_written_only_if_asked_for_and_here_not_if_declined(
-    repo: Repository, sample: Sample
-) -> None:
-    assert sample.forge("init", "--no-workflow").code == 0
-    assert not (sample.path / WORKFLOW).exists()
-    sample.git("remote", "set-url", "origin", "https://git.example.com/acme/rota.git")
-    assert sample.forge("init").code == 2
-    config = sample.path / ".forge" / "config.yml"
-    for settings, scheduled in (("wakes: {enabled: false}\n", False), ("", True)):
-        config.write_text(settings)
-        assert sample.forge("init", "--workflow").code == 0
-        assert (sample.path / WORKFLOW).is_file()
-        assert (sample.path / WAKE_WORKFLOW).is_file() is scheduled
-
-
 def test_init_makes_the_labels_once(
     repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,19 +226,6 @@ def test_doctor_says_what_stops_the_bot_on_github_and_what_to_do(
         after = said.partition(problem)[2]
         assert after, problem
         assert step in after.split("→")[1], problem
-
-
-def test_doctor_takes_the_secret_of_the_job_s_environment_and_warns_of_a_version_that_can_be_moved(
-    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    admin(github, repo, monkeypatch)
-    environment = "environment: { name: models }\n    runs-on:"
-    ready(github, repo, changes={f"{ACTION}@": f"{ACTION}@main # ", "runs-on:": environment})
-    repo.secrets.clear()
-    repo.environments["models"] = ["ANTHROPIC_API_KEY"]
-    said = sample.forge("doctor", "--github", "acme/rota").out
-    assert f"{ACTION}@main can be moved" in said
-    assert said.count("!") == 1
 
 
 def test_doctor_tells_what_a_token_may_not_see_and_does_not_call_it_missing(

@@ -32,28 +32,6 @@ def test_at_a_gate_nothing_is_shown_as_long_as_it_lies_behind_the_line(sample: S
     )
 
 
-def test_an_approval_can_go_on_only_so_far(asked_sample: Sample) -> None:
-    model = asked_sample.model()
-    said = asked_sample.forge("approve", "--until", "tasks", "--model", model)
-    assert said.code == 3
-    assert "Implementation (phase-5) comes after Task Decomposition" in said.out
-    assert (asked_sample.workspace / "tasks.md").is_file()
-    assert not (asked_sample.workspace / "impl-1.md").exists()
-
-
-def test_a_name_that_is_no_phase_is_told_before_anything_begins_or_is_answered(
-    asked_sample: Sample,
-) -> None:
-    model = asked_sample.model()
-    before = asked_sample.git("for-each-ref")
-    for words in (("run", TASK), ("approve",)):
-        said = asked_sample.forge(*words, "--until", "review", "--model", model)
-        assert (said.code, "REQUEST-007" in said.err) == (2, True)
-        assert "phase-3b" in said.err
-    assert asked_sample.git("for-each-ref") == before
-    assert "checkpoint-a waits for you" in asked_sample.forge("status").out
-
-
 def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
     model = asked_sample.model(
         {("architect", "*", "2.1"): document(*script.HEADINGS["architect"], body="Thought again.")}
@@ -71,10 +49,3 @@ def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
 
 # -- questions before the beginning
 # --------------------------------------------------------------------------------------------------
-
-
-def test_without_a_terminal_discuss_names_its_questions_and_begins_nothing(sample: Sample) -> None:
-    said = sample.forge("run", TASK, "--effort", "S", "--discuss", "--model", sample.model())
-    assert (said.code, "REQUEST-007" in said.err) == (2, True)
-    assert "What is the main goal" in said.err
-    assert sample.git("branch", "--format=%(refname:short)") == "main"

@@ -7,8 +7,8 @@ from threading import Event
 from forge_bot.agent.assignment import CallLost, ModelAsked
 from forge_bot.cli.console import Console
 from forge_bot.cli.progress import Progress
-from forge_bot.runs.notifications import CommandBegan, CommandEnded, PhaseBegan, Thinking
-from forge_bot.values import CommandName, CommandResult, PhaseId, Usage
+from forge_bot.runs.notifications import CommandBegan, PhaseBegan, Thinking
+from forge_bot.values import CommandName, PhaseId, Usage
 
 
 class _Output(io.StringIO):
@@ -57,16 +57,3 @@ def test_a_model_that_is_waited_for_is_named_and_a_call_without_an_answer_is_tol
     lines = output.getvalue().splitlines()
     assert "one call was interrupted; it may be billed: up to $0.17" in lines[0]
     assert "Implementation · turn 2: waiting for a:b" in lines[-1]
-
-
-def test_a_formatter_that_is_missing_is_no_red_line() -> None:
-    output = _Output(lines=1)
-    progress = _working(output, every=3600)
-    ended = CommandResult(
-        name=CommandName.FORMAT, argv=("gofmt", "-w"), exit_code=127, duration_ms=1
-    )
-    progress(CommandEnded(result=ended))
-    assert output.getvalue() == ""
-    progress(CommandEnded(result=ended.replace(exit_code=1)))
-    progress.stop()
-    assert "gofmt -w exit code 1" in output.getvalue()

@@ -85,10 +85,3 @@ def test_a_budget_that_does_not_allow_it_is_told_with_exit_code_four_and_nothing
     sample.forge("continue", "+$5", "--model", sample.model())
     assert sample.forge("ask", QUESTION, "--model", "openai-chat:gpt-4o").code == 0
     assert Decimal(state(sample)["budget"]["spent"]) > 0
-
-
-@pytest.mark.slow
-def test_a_question_has_words_and_not_too_many(asked_sample: Sample) -> None:
-    for question in ("", "  ", "?!", "word " * 5_000):
-        said = asked_sample.forge("ask", question, "--model", asked_sample.model())
-        assert (said.code, "REQUEST-007" in said.err) == (2, True)

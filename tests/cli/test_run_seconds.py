@@ -59,11 +59,3 @@ def test_a_wait_for_a_person_does_not_count() -> None:
     asyncio.run(asks())
     with pytest.raises(TimeUsedUp):
         asyncio.run(waits())
-
-
-def test_without_a_limit_work_goes_on() -> None:
-    async def work() -> bool:
-        async with time_limit(None):
-            return True
-
-    assert asyncio.run(work())

@@ -69,17 +69,6 @@ def test_of_runs_that_begin_at_once_on_one_branch_one_has_it_and_the_others_are_
     assert sample.forge("list").out.count("at phase-1") == 1
 
 
-def test_a_document_is_shown_where_the_reports_of_its_run_cannot_be_read(
-    asked_sample: Sample,
-) -> None:
-    reports = asked_sample.workspace / "reports.jsonl"
-    first = reports.read_text(encoding="utf-8").partition("\n")[0]
-    reports.write_text(f"{first}\nno report\n", encoding="utf-8")
-    assert "line 2 cannot be read" in asked_sample.forge("status").err
-    shown = asked_sample.forge("show", "request")
-    assert (shown.code, "before the rota starts" in shown.out) == (0, True)
-
-
 @pytest.mark.slow
 def test_a_models_claim_never_overrides_an_exit_code(sample: Sample) -> None:
     lie = {
@@ -212,31 +201,6 @@ def test_auto_goes_through_when_the_reviewer_approves_and_push_takes_the_branch_
     # What a person has not committed stays as it is.
     assert (sample.path / "rota" / "schedule.py").read_text() == "# half done\n"
     assert (sample.path / "notes.txt").read_text() == "mine"
-
-
-@pytest.mark.slow
-def test_debug_adds_its_report_to_the_summary_and_without_a_pull_request_no_text_is_prepared(
-    sample: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FORGE_BOT_DEBUG", "")
-    sample.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
-    sample.git("remote", "add", "origin", str(tmp_path / "remote.git"))
-    whole = document("Summary", "Changes", "Verification", "Improvement Report", "Debug Report")
-    done = sample.forge(
-        "run",
-        TASK,
-        "--effort",
-        "S",
-        "--auto",
-        "--debug",
-        "--nopr",
-        "--model",
-        sample.model({("verifier", "final-summary", "*"): whole}),
-    )
-    assert done.code == 0
-    assert "## Debug Report" in (sample.workspace / "summary.md").read_text()
-    assert not (sample.workspace / "pull-request.md").exists()
-    assert sample.git("--git-dir", str(tmp_path / "remote.git"), "for-each-ref") == ""
 
 
 def test_here_the_branch_that_is_checked_out_gets_the_code_and_the_record_is_beside_it(

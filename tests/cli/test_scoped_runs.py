@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from forge_bot.git import Repository
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.settings.config import Config
@@ -46,22 +44,6 @@ def test_a_scope_has_the_commands_of_its_folder_alone(tmp_path: Path) -> None:
     assert "unittest discover -v -s packages/api/tests" in tests
 
 
-def test_a_folder_whose_tests_lie_elsewhere_is_judged_by_all_commands(tmp_path: Path) -> None:
-    here = repository(tmp_path, {**FILES, "docs/index.md": "# Docs\n"})
-    assert commands(here, {}, "docs") == commands(here, {})
-    alone: dict[str, Any] = {"projects": {"docs": {"test": []}}}
-    assert "test" not in commands(here, alone, "docs")
-
-
-def test_where_only_the_root_has_a_lock_it_is_what_is_installed(tmp_path: Path) -> None:
-    root = '{"workspaces": ["packages/*"], "scripts": {"test": "npm test -ws"}}'
-    files = {**FILES, "package.json": root, "package-lock.json": "{}"}
-    del files["packages/web/package-lock.json"]
-    found = commands(repository(tmp_path, files), {}, "packages/web")
-    assert found["setup"][0].startswith("npm ci")
-    assert found["test"] == ["npm --prefix packages/web test"]
-
-
 def test_each_listed_project_has_commands_of_its_own_and_the_rest_is_found(tmp_path: Path) -> None:
     here = repository(tmp_path, FILES)
     config: dict[str, Any] = {
@@ -98,11 +80,3 @@ def test_a_change_outside_of_the_scope_waits_for_a_person(sample: Sample) -> Non
     assert "NOTES.md" in state["gate"]["subject"]
     assert sample.git_code("diff", "--quiet", "main", sample.branch, "--", "NOTES.md") == 0
     assert sample.git_code("diff", "--quiet", "main", sample.branch, "--", "rota") == 1
-
-
-@pytest.mark.parametrize("folder", ["nowhere", "../other", "/etc", "."])
-def test_a_folder_that_is_not_in_the_repository_is_refused(sample: Sample, folder: str) -> None:
-    said = sample.forge("run", "Guard the start", "--in", folder, "--model", sample.model())
-    assert (said.code, "REQUEST-007" in said.err) == (2, True)
-    assert "--in packages/api" in said.err
-    assert sample.git("branch", "--list", "feature/*") == ""

@@ -83,31 +83,6 @@ def test_instructions_are_read_when_the_skill_is_chosen_and_references_when_aske
 
 
 @pytest.mark.slow
-def test_success_follows_the_scripts_and_not_the_words(sample: Sample) -> None:
-    start(sample, {"1.1": runs("x", "3"), "1.2": DONE})
-    shown = told(sample, "Nothing was released yet.")
-    assert "→ tool_error (scripts/list.sh: exit code 3)" in shown
-
-
-def scripted(sample: Sample, text: str) -> None:
-    """Put a second script into the skill."""
-    place = sample.path / ".forge" / "skills" / "release-notes" / "scripts"
-    place.mkdir(parents=True)
-    (place / "other.sh").write_text(text)
-
-
-@pytest.mark.slow
-def test_a_script_sees_none_of_our_variables(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DEPLOY_PLACE", "somewhere")
-    scripted(sample, "env | cut -d= -f1 | sort | tr '\\n' ' '\n")
-    start(sample, {"1.1": runs(path="scripts/other.sh"), "1.2": DONE})
-    seen = told(sample, " PATH ")
-    assert "DEPLOY_PLACE" not in seen
-
-
-@pytest.mark.slow
 def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) -> None:
     (sample.path / "secret.sh").write_text("#!/bin/sh\necho leaked\n")
     wrong = asks(
@@ -122,18 +97,6 @@ def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) 
     assert "leaked" not in prompts(sample)
     folders = sample.path.parent.rglob("made-by-a-script")
     assert list(folders) == []
-
-
-@pytest.mark.slow
-def test_a_skill_whose_front_matter_names_tools_has_only_those(sample: Sample) -> None:
-    both = asks(
-        ("run_script", {"path": "scripts/list.sh"}), ("read_file", {"path": "rota/schedule.py"})
-    )
-    start(sample, {"1.1": both, "1.2": DONE}, more="allowed-tools: Read")
-    shown = told(sample, "There are: read_file, read_reference.")
-    assert "→ unknown_capability" in shown
-    assert "class Schedule" in shown
-    assert "→ tool_error (its script was refused)" in told(sample, "Nothing was released yet.")
 
 
 def network(sample: Sample) -> None:

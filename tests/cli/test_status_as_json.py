@@ -109,16 +109,3 @@ def test_it_is_the_state_with_all_its_keys(asked_sample: Sample) -> None:
     found = printed(asked_sample)
     assert set(found) == keys(State) - {"agreed", "sentBack", "acceptedDoubts", "pause"}
     assert found == json.loads((asked_sample.workspace / "state.json").read_text())
-
-
-def test_neither_a_broken_state_nor_an_edited_document_nor_an_odd_configuration_adds_a_word(
-    asked_sample: Sample,
-) -> None:
-    before = printed(asked_sample)
-    (asked_sample.workspace / "state.json").write_text("{ broken")
-    (asked_sample.workspace / "design.md").write_text("# Changed by hand\n")
-    (asked_sample.path / ".forge").mkdir()
-    (asked_sample.path / ".forge" / "config.yml").write_text("sandbox: off\n")
-    assert printed(asked_sample) == before
-    asked_sample.git("worktree", "remove", "--force", str(asked_sample.workspace.parents[1]))
-    assert printed(asked_sample)["run"] == before["run"]

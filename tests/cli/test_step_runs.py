@@ -113,15 +113,6 @@ def test_findings_are_kept_as_files_that_know_when_they_are_stale(sample: Sample
     assert json.loads(text)["text"] == sample.git("rev-parse", "main:rota/broken.py")
 
 
-@pytest.mark.slow
-def test_missing_inputs_are_told_before_anything_begins(sample: Sample) -> None:
-    said = sample.forge("run", "--pipeline", "scaffold", "Something new\nkind: palace")
-    assert said.code == 5
-    assert "name (string, what the file is named for)" in reason(said)
-    assert "kind (one of module, adapter, gate, schema, registry" in reason(said)
-    assert sample.git("branch", "--format=%(refname:short)") == "main"
-
-
 WRITES = """\
 inputs:
   file: {description: where}
@@ -166,24 +157,6 @@ def test_only_what_was_shown_is_written(sample: Sample) -> None:
     again = sample.forge("approve", "--by-script") if refused.code == 5 else refused
     assert "would write something else than put.question.md shows" in reason(again)
     assert not (sample.workspace.parent.parent / "notes.txt").exists()
-
-
-@pytest.mark.slow
-def test_a_step_that_fails_asks_and_one_that_need_not_succeed_is_passed(sample: Sample) -> None:
-    own(
-        sample,
-        "steps:\n"
-        "  - {step: odd, kind: tool, tool: forge_query, required: false,"
-        " input_map: {of: inputs.request}}\n"
-        "  - {step: must, kind: tool, tool: forge_query, input_map: {tier: inputs.request}}\n",
-    )
-    asked = sample.forge("run", "--pipeline", "own", "nonsense")
-    assert asked.code == 3
-    assert document(sample, "odd.json") == "null\n"
-    assert "forge_query: tier: Input should be 'surface'" in reason(asked)
-    again = sample.forge("reject", "the same once more")
-    assert "forge_query: tier: Input should be 'surface'" in reason(again)
-    assert sample.forge("approve").code == 0
 
 
 @pytest.mark.slow

@@ -158,25 +158,6 @@ def test_a_signal_at_the_question_ends_the_command_at_once(
 
 
 @pytest.mark.slow
-def test_discuss_asks_three_questions_and_adds_the_answers_to_the_request(sample: Sample) -> None:
-    with terminal(
-        sample, "run", TASK, "--effort", "S", "--yes", "--discuss", "--model", sample.model()
-    ) as person:
-        person.until("main goal")
-        person.say("No calls at night")
-        person.until("must not change")
-        person.say("")
-        person.until("know that it is done")
-        person.say("The tests pass")
-        person.until("Your answer")
-        person.say("l")
-        person.ended()
-    request = sample.forge("show", "request.md").out
-    assert "No calls at night" in request
-    assert "must not change" not in request
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("key", "posted"), [("p", 1), ("s", 0)])
 def test_the_summary_goes_to_the_issue_if_the_person_says_so(
     sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, key: str, posted: int
@@ -209,34 +190,6 @@ def on_github(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> Issue:
     monkeypatch.setenv("GH_HOST", github.url.partition("://")[2])
     monkeypatch.setenv("GITHUB_TOKEN", github.token("ann"))
     return issue
-
-
-@pytest.mark.slow
-def test_an_answer_may_bring_its_words_along_on_one_line(sample: Sample) -> None:
-    answer = {"artifact_markdown": "The swaps stay as they are."}
-    model = sample.model({("inquiry", "*", "1.1"): answer})
-    with terminal(sample, "run", TASK, "--effort", "S", "--yes", "--model", model) as person:
-        person.until("Your answer")
-        person.say("? What about swaps?")
-        assert "The swaps stay" in person.until("Your answer")
-        person.say("reject Say what SWAPS do")
-        shown = person.until("Your answer")
-        digest = re.findall(r"version ([0-9a-f]{12})", plain(shown))[0]
-        person.say("approve but only the first half")
-        assert "Copy the line you mean" in person.until("Your answer")
-        person.say("approve 0000000000")
-        assert f"version {digest} waits" in person.until("Your answer")
-        person.say("approve " + digest[:6])
-        assert "Copy the line you mean" in person.until("Your answer")
-        person.say(f"Approve {digest.upper()}")
-        person.until("Done.")
-        assert person.ended() == 0
-    said = json.loads(sample.forge("status", "--json").out)
-    assert [(each["answer"], each["notes"]) for each in said["decisions"]] == [
-        ("reject", "Say what SWAPS do"),
-        ("approve", ""),
-    ]
-    assert said["usage"]["calls"] > 0
 
 
 @pytest.mark.slow

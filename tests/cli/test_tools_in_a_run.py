@@ -3,7 +3,6 @@ before a person and is made once.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 from tests.fakes.sample import Said, Sample
 from tests.fakes.script import Answer
-from tests.fakes.tool_servers import agree_here, configure, unruly
+from tests.fakes.tool_servers import configure, unruly
 
 ANALYST = ("situation-analyst-investigator", "phase-1")
 CREATE = ("mcp_tickets_create", {"text": "a ticket"})
@@ -152,28 +151,3 @@ def test_an_approval_does_not_hold_for_a_server_that_is_configured_otherwise(
     assert state(sample)["calls"][0]["status"] == "failed"
     assert "is not what it was when this was asked for" in sample.forge("show", "calls-1-1.md").out
     assert made(sample) == []
-
-
-@pytest.mark.slow
-def test_what_was_used_failed_was_declined_or_is_missing_is_shown(sample: Sample) -> None:
-    look = ("mcp_tickets_echo", {"text": "x"})
-    start(sample, {"1.1": asks(look, CREATE), "2.1": asks(look, ("mcp_tickets_echo", {}))})
-    file = sample.path / "forge-mcp.json"
-    entry = json.loads(file.read_text())
-    entry["mcpServers"]["gone"] = {"command": "no-such-program"}
-    file.write_text(json.dumps(entry))
-    agree_here(sample.path)
-    model = sample.model({(*ANALYST, "2.1"): asks(look, ("mcp_tickets_echo", {}))})
-    sample.forge("reject", "No tickets, please", "--model", model)
-    shown = " ".join(sample.forge("status").out.split())
-    assert re.search(r"mcp_tickets_echo: 3 calls, 1 failed, \d+\.\d s", shown)
-    assert "mcp_tickets_create: 1 call, 1 denied" not in shown
-    assert "mcp_tickets_create: 1 declined by a person" in shown
-    assert "gone: not available: The server gone failed: no-such-program: no such" in shown
-    unused = "mcp_tickets_environment, mcp_tickets_look_up_it_all: offered, not used"
-    assert unused in shown
-    assert sample.forge("approve", "--model", model).code == 0
-    summary = sample.forge("show", "summary.md").out
-    assert re.search(r"`mcp_tickets_echo`: 3 calls, 1 failed", summary)
-    text = sample.forge("show", "pull-request.md").out
-    assert re.search(r"- `mcp_tickets_create`: 1 declined by a person", text)

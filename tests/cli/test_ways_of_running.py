@@ -30,24 +30,6 @@ def test_the_branch_gets_the_name_that_was_asked_for(sample: Sample) -> None:
     assert sample.branch == "ann/before-the-start"
 
 
-@pytest.mark.slow
-def test_what_was_recorded_in_one_run_answers_the_next(sample: Sample, tmp_path: Path) -> None:
-    record = tmp_path / "record.jsonl"
-    began = sample.forge(
-        "run", TASK, "--effort", "S", "--model", sample.model(), "--record", str(record)
-    )
-    assert began.code == 3, began.err
-    assert sample.forge("approve", "--model", sample.model(), "--record", str(record)).code == 0
-    first = sample.git("show", f"{sample.branch}:rota/schedule.py")
-    sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
-    sample.git("branch", "-D", sample.branch)
-    again = sample.forge("run", TASK, "--effort", "S", "--model", f"replay:{record}")
-    assert again.code == 3, again.err
-    assert json.loads(sample.forge("status", "--json").out)["usage"]["model"] == f"replay:{record}"
-    assert sample.forge("approve", "--model", f"replay:{record}").code == 0
-    assert sample.git("show", f"{sample.branch}:rota/schedule.py") == first
-
-
 def test_the_model_of_a_run_answers_its_next_commands_until_another_is_named(
     asked_sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:

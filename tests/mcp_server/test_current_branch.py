@@ -51,17 +51,3 @@ async def test_what_an_agent_commits_is_refused_with_the_way_to_take_it_back(
         host.perform(action)
         with pytest.raises(Refusal, match=r"mine has commits.*\n.*git reset --soft [0-9a-f]{12} "):
             await host.next(previous_action_complete=True, action_id=action["action_id"])
-
-
-async def test_another_server_goes_on_in_the_same_tree(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        action = await host.drive(await begun(host))
-    async with hosting(sample) as host:
-        asked = await host.asked_now()
-        assert asked["digest"] == action["digest"]
-        approved = await host.next(user_response="approve", digest=asked["digest"])
-        assert (await host.drive(approved, "phase-5"))["phase"] == "phase-5"
-        resumed = await host.call("pipeline_init", arguments=host.workspace)
-        assert resumed["resume_mode"] == "auto"
-    listed = sample.forge("status")
-    assert listed.code == 0, listed.err

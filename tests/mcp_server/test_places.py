@@ -39,16 +39,3 @@ async def test_a_run_whose_folder_was_deleted_gets_it_back(clients_medium_sample
         assert "design.md" in again["warning"]
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
         assert host.git("status", "--porcelain") == ""
-
-
-async def test_where_no_branch_is_checked_out_the_runs_branch_is_named(sample: Sample) -> None:
-    async with hosting(sample) as host:
-        ready = await host.begin(TASK)
-        await host.next()
-        host.git("checkout", "-q", "--detach")
-        info = await host.call("state_resume_info", workspace=host.workspace)
-        assert (info["checkedOut"], info["instruction"]) == (
-            False,
-            f"git switch {ready['branch']}, then call pipeline_next_action",
-        )
-        assert (await host.call("forge_orient", response_tier="L2")).get("branch", "") == ""

@@ -29,15 +29,13 @@ def second(sample: Sample, tmp_path: Path) -> Path:
 
 
 class Editor:
-    """A program with folders open, which counts how often it is asked for them."""
+    """A program with folders open."""
 
     def __init__(self, *opened: Path) -> None:
         self.opened = opened
-        self.asked = 0
 
     async def roots(self, context: ClientRequestContext) -> ListRootsResult:
         assert context is not None
-        self.asked += 1
         return ListRootsResult(roots=[Root(uri=FileUrl(item.as_uri())) for item in self.opened])
 
 
@@ -70,15 +68,3 @@ async def test_what_is_open_serves_where_the_server_was_started_outside_of_a_rep
         action = await host.next()
         assert action["type"] == "spawn_agent"
         assert (second / host.workspace / "request.md").is_file()
-
-
-async def test_a_folder_that_was_named_is_the_only_one_whatever_is_open(
-    sample: Sample, second: Path, tmp_path: Path
-) -> None:
-    editor = Editor(second)
-    words = ("--repo", str(sample.path))
-    async with started(tmp_path, *words, list_roots_callback=editor.roots) as host:
-        host.path = sample.path
-        await host.begin(TASK)
-        assert editor.asked == 0
-    assert (sample.path / host.workspace).is_dir()
