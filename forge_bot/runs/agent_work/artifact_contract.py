@@ -7,8 +7,6 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from forge_bot.artifacts.design_outline import read_open_decisions, read_outline
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
 from forge_bot.artifacts.read_artifact import AnswersFor, inspect
@@ -27,9 +25,8 @@ from forge_bot.engine.process_documents import REQUIREMENTS
 from forge_bot.git import Repository
 from forge_bot.interaction.house_demands import GUIDES, refusals_of_ai
 from forge_bot.interaction.pull_request_template import find_template
-from forge_bot.knowledge.history import REQUEST
 from forge_bot.prompts.untrusted import what_is_hidden
-from forge_bot.runs.attachments import decision_needed, unseen_risks
+from forge_bot.runs.attachments import unseen_risks
 from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_snapshot import RunSnapshot
@@ -58,7 +55,6 @@ class ArtifactContract(Frozen):
     plans: bool = False
     carries: tuple[str, ...] = ()
     may_end_run: bool = False
-    open_decision: str = Field(default="", description="what a person has to decide, as a phrase")
     next_documents: tuple["ArtifactContract", ...] = ()
 
     def split(self, text: str) -> tuple[str, ...]:
@@ -97,9 +93,7 @@ class ArtifactContract(Frozen):
             **document_facts(text, plans=self.plans, carries=self.carries)
         )
         if self.plans:
-            decisions, unread = read_open_decisions(text)
-            if self.open_decision and not (decisions or unread):
-                unread = (Problem(place="Decisions", message=self.open_decision, fatal=False),)
+            _, unread = read_open_decisions(text)
             inspection = inspection.replace(problems=(*inspection.problems, *unread))
         if self.may_end_run:
             unneeded, lacking = read_nothing_to_do(text)
@@ -175,15 +169,13 @@ def answer_contract(
 def contract_of(
     run: Run | RunSnapshot, phase: AnyPhase, headings: tuple[str, ...]
 ) -> ArtifactContract:
-    plans = _plans(run, phase)
     return ArtifactContract(
         headings=headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
         tasks=isinstance(phase, AgentPhase) and phase.tasks,
-        plans=plans,
+        plans=_plans(run, phase),
         carries=phase.carries if isinstance(phase, AnsweringPhase) else (),
         may_end_run=isinstance(phase, AgentPhase) and phase.may_end_run,
-        open_decision=decision_needed(run.artifact(REQUEST)) if plans else "",
     )
 
 
