@@ -24,11 +24,10 @@ from forge_bot.engine import drive
 from forge_bot.errors import ForgeError
 from forge_bot.gate.github_names import WORKFLOWS
 from forge_bot.git import Repository
-from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import Inquirer
-from forge_bot.runs.local_host import LocalHost, project_of
-from forge_bot.runs.models_and_prompts import TierModels, end_batches, leaves_batches, prompts_for
+from forge_bot.runs.local_host import LocalHost, agents_of
+from forge_bot.runs.models_and_prompts import TierModels, end_batches, leaves_batches
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import time_limit
@@ -60,7 +59,7 @@ class Worker:
                     question = WorkerQuestion.model_validate_json(asked)
                     answer = self._answer(run, config, question)
                 else:
-                    asyncio.run(self._performed(repository, run, config))
+                    asyncio.run(self._performed(run, config))
                     if leaves_batches(run):
                         end_batches(run, TierModels(config), self.environ, self.outbox.tell)
         except ForgeError as error:
@@ -69,27 +68,18 @@ class Worker:
             return WorkerStopped(cancelled=True, exit_code=1)
         return WorkerStopped(answer=answer)
 
-    async def _performed(self, repository: Repository, run: Run, config: Config) -> None:
+    async def _performed(self, run: Run, config: Config) -> None:
         async with time_limit(config.run_seconds):
-            await drive(run.pipeline, run.state, self._host(repository, run, config))
+            await drive(run.pipeline, run.state, self._host(run, config))
 
-    def _host(self, repository: Repository, run: Run, config: Config) -> LocalHost:
-        project = project_of(run, config, self.outbox.tell)
-        templates = prompts_for(repository.root, run.pipeline)
+    def _host(self, run: Run, config: Config) -> LocalHost:
         models: Mapping[Tier, Model] = TierModels(config)() if run.pipeline.speaking else {}
-        agents = Agents(run, project, models, templates, self.outbox.tell, environ=self.environ)
+        agents = agents_of(run, config, models, self.outbox.tell, self.environ)
         return LocalHost(agents, withheld=(f"{WORKFLOWS}/*",))
 
     def _answer(self, run: Run, config: Config, asked: WorkerQuestion) -> str:
-        inquirer = Inquirer(
-            run,
-            TierModels(config)(),
-            self.outbox.tell,
-            self.environ,
-            by=asked.by,
-            via=asked.via,
-        )
-        inquiry = inquirer.inquire(asked.text, asked.key)
+        agents = agents_of(run, config, TierModels(config)(), self.outbox.tell, self.environ)
+        inquiry = Inquirer(agents, by=asked.by, via=asked.via).inquire(asked.text, asked.key)
         return (inquiry.answer or inquiry.message)[:40_000]
 
 

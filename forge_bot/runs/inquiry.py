@@ -3,37 +3,29 @@ does not change, except for the cost.
 """
 
 import asyncio
-from collections.abc import Mapping
 
 from pydantic import Field
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkLimits, WorkResult, beginning
 from forge_bot.agent.converse import converse
-from forge_bot.agent.journal import Journal
-from forge_bot.agent.ledger import Ledger
-from forge_bot.agent.models.base import ChatMessage, Image, Model
-from forge_bot.agent.providers.context import ProviderContext
+from forge_bot.agent.models.base import ChatMessage, Image
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
 from forge_bot.errors import BadOption, ModelUnavailable
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
+from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.attachments import attachment_inputs, images_for
 from forge_bot.runs.capabilities.outside_capabilities import describe_capability
-from forge_bot.runs.model_access import ModelAccess
-from forge_bot.runs.models_and_prompts import INQUIRY, opening, prompts_for
+from forge_bot.runs.models_and_prompts import INQUIRY, opening
 from forge_bot.runs.notifications import (
     Explained,
-    Notify,
     PhaseBegan,
     PhaseEnded,
-    TellThinking,
 )
-from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.prompt_material.prompt_context import PromptContext, layer_three
+from forge_bot.runs.prompt_material.prompt_context import layer_three
 from forge_bot.runs.question import open_question
-from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen, Tier, Usage
@@ -50,7 +42,6 @@ _EARLIER = 4
 class Inquiry(Frozen):
     """The result of a question."""
 
-    question: str
     answer: str = Field(default="", description="Markdown; empty if there is none")
     stop: StopReason = StopReason.ANSWERED
     message: str = Field(default="", description="why there is no answer, one sentence")
@@ -81,40 +72,22 @@ def _checked(question: str) -> str:
 
 
 class Inquirer:
-    """Answers a person's question about a run that this process holds. Raises what opening prompts
-    raises.
-    """
+    """Answers a person's question about a run that this process holds, as one of its agents."""
 
-    def __init__(
-        self,
-        run: Run,
-        models: Mapping[Tier, Model],
-        tell: Notify,
-        environ: Mapping[str, str],
-        *,
-        by: str,
-        via: str,
-    ) -> None:
-        state = run.state
-        self.run = run
-        self.model = models[Tier.STANDARD]
-        self.tell = tell
-        self.environ = environ
+    def __init__(self, agents: Agents, *, by: str, via: str) -> None:
+        self.agents = agents
+        self.run = run = agents.run
+        self.model = agents.models[Tier.STANDARD]
         self.by = by
         self.via = via
         self.asked = [one for one in run.workspace.reports() if isinstance(one, Asked)]
         self.number = len(self.asked) + 1
         self.name = f"ask/{self.number}"
-        self.place = state.gate.name if state.gate is not None else state.current_phase
+        gate = run.state.gate
+        self.place = gate.name if gate is not None else run.state.current_phase
         self.earlier = [one for one in self.asked if one.phase == self.place][-_EARLIER:]
-        self.templates = prompts_for(run.repository.root, run.pipeline)
-        self.profile = profile_at(run.repository, state.base_commit, run.config, state.flags.scope)
-        self.prompts = PromptContext(run, self.profile, self.templates)
-        self.context = ProviderContext(
-            run.tree.path,
-            base=state.base_commit,
-            past_runs=self.prompts.past_runs,
-        )
+        self.prompts = agents.prompts
+        self.context = agents.worktrees.own.context
 
     def inquire(self, question: str, key: str = "") -> Inquiry:
         """Answer a question about the open gate, or about the run so far, and record the cost.
@@ -129,7 +102,7 @@ class Inquirer:
         """
         before = next((report for report in self.asked if report.key == key), None)
         if before is not None and before.answer:
-            return Inquiry(question=before.question, answer=before.answer, usage=before.usage)
+            return Inquiry(answer=before.answer, usage=before.usage)
         # A key counts once, and what is asked anew costs anew.
         inquiry, report = asyncio.run(self.look_into(question, "" if before else key))
         if report is not None:
@@ -145,18 +118,18 @@ class Inquirer:
         `inquire` does.
         """
         text = _checked(question)
-        self.tell(PhaseBegan(phase=self.place, label=_LABEL, agent=INQUIRY))
+        self.agents.tell(PhaseBegan(phase=self.place, label=_LABEL, agent=INQUIRY))
         finished = await self._answered(text)
         answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
         inquiry = Inquiry(
-            question=text,
             answer=answer,
             stop=finished.stop,
             message=finished.message,
             usage=finished.usage,
             trouble=finished.trouble,
         )
-        self._show(inquiry)
+        if inquiry.stop is not StopReason.MODEL_UNAVAILABLE:
+            self._show(inquiry)
         if not (finished.usage.calls or finished.usage.cost or finished.usage.unanswered):
             return inquiry, None
         return inquiry, Asked(
@@ -171,31 +144,26 @@ class Inquirer:
         )
 
     def _show(self, inquiry: Inquiry) -> None:
-        if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
-            return
-        outcome, good = (
-            ("answered", True) if inquiry.answer else (f"no answer: {inquiry.message}", False)
+        good, usage = bool(inquiry.answer), inquiry.usage
+        words = "answered" if good else f"no answer: {inquiry.message}"
+        self.agents.tell(
+            PhaseEnded(phase=self.place, label=_LABEL, result=words, usage=usage, good=good)
         )
-        self.tell(
-            PhaseEnded(
-                phase=self.place, label=_LABEL, result=outcome, usage=inquiry.usage, good=good
-            )
-        )
-        if inquiry.answer:
-            self.tell(Explained(answer=inquiry.answer))
+        if good:
+            self.agents.tell(Explained(answer=inquiry.answer))
 
     async def _answered(self, text: str) -> WorkResult:
         """Return the result of the model's work on the question."""
-        budget, access = self.run.state.budget, ModelAccess(self.run, self.environ)
-        await asyncio.to_thread(access.renew, self.model.name)
+        agents = self.agents
+        await asyncio.to_thread(agents.access.renew, self.model.name)
         return await converse(
             self._assignment(text),
             lambda: asyncio.to_thread(self._opening, text),
             model=self.model,
             context=self.context,
-            journal=Journal(self.run.places.journal, self.environ),
-            ledger=Ledger(budget, may_ask=access.check),
-            notice=TellThinking(self.tell, budget),
+            journal=agents.journal,
+            ledger=agents.ledger,
+            notice=agents.thinking,
             images={image.digest: data for image, data in self._images()},
         )
 
@@ -205,9 +173,9 @@ class Inquirer:
     def _opening(self, text: str) -> tuple[ChatMessage, ...]:
         settings = self.run.config.agent
         material = self._material(text, (settings.turns, settings.requests_per_turn))
-        prompt = assemble(material, self.templates, token_budget=settings.prompt_tokens)
+        prompt = assemble(material, self.prompts.environment, token_budget=settings.prompt_tokens)
         images = [image for image, _ in self._images()]
-        return opening(prompt, material.inputs, self.tell, images=images)
+        return opening(prompt, material.inputs, self.agents.tell, images=images)
 
     def _assignment(self, text: str) -> Assignment:
         run = self.run
@@ -236,7 +204,7 @@ class Inquirer:
             inputs=self._inputs(),
             decided=self.prompts.decided(set()),
             question=text,
-            repository=layer_three(self.profile, ()),
+            repository=layer_three(self.prompts.profile, ()),
             capabilities=tuple(
                 describe_capability(entry) for entry in self.context.catalogue(LOOKING_AROUND)
             ),

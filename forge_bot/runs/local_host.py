@@ -5,7 +5,7 @@ own commands; and the actions of agents that it leaves to others, kept here unti
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from forge_bot.agent.fulfil_requests import (
     outstanding_action,
 )
 from forge_bot.agent.journal import Journal
+from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.open_model import check_keys
 from forge_bot.engine import (
     Exec,
@@ -43,6 +44,7 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.perform_calls import next_call
 from forge_bot.runs.model_access import pause_of
+from forge_bot.runs.models_and_prompts import prompts_for
 from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import foundation
@@ -53,7 +55,7 @@ from forge_bot.runs.run_files import read_kept
 from forge_bot.runs.this_process import now
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
-from forge_bot.values import TaskId
+from forge_bot.values import TaskId, Tier
 
 
 class LocalHost:
@@ -215,6 +217,29 @@ class LocalHost:
                 )
             case "prepare" | "verify" | "apply-held" | "call-tools" | "step":
                 raise AssertionError(action.operation)
+
+
+def agents_of(
+    run: Run,
+    config: Config,
+    models: Mapping[Tier, Model],
+    tell: Notify,
+    environ: Mapping[str, str],
+    *,
+    leave_actions: bool = False,
+    delivered: Callable[[], object] = lambda: None,
+) -> Agents:
+    """Return the agents of a run, in its own tree. Raises what opening prompts raises."""
+    return Agents(
+        run,
+        project_of(run, config, tell),
+        models,
+        prompts_for(run.repository.root, run.pipeline),
+        tell,
+        environ=environ,
+        leave_actions=leave_actions,
+        delivered=delivered,
+    )
 
 
 def project_of(run: Run, config: Config, tell: Notify) -> Project:

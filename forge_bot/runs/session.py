@@ -24,12 +24,11 @@ from forge_bot.engine.reports import Report
 from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import Inquirer, Inquiry, available
-from forge_bot.runs.local_host import LocalHost, project_of
-from forge_bot.runs.models_and_prompts import end_batches, leaves_batches, prompts_for
+from forge_bot.runs.local_host import LocalHost, agents_of
+from forge_bot.runs.models_and_prompts import end_batches, leaves_batches
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.publish_result import OpenPullRequest, Post, Publisher
@@ -123,7 +122,8 @@ class Session:
 
     def inquirer(self, run: Run) -> Inquirer:
         """Return what answers a question. Raises what opening models and prompts raises."""
-        return Inquirer(run, self.models(), self.tell, self.environ, by=local_user(), via=VIA)
+        agents = agents_of(run, self.config, self.models(), self.tell, self.environ)
+        return Inquirer(agents, by=local_user(), via=VIA)
 
     def explained(self, inquiry: Inquiry) -> Outcome:
         """Return the outcome of a question, whose answer was shown; tell it if the budget ended."""
@@ -193,23 +193,20 @@ class Session:
         run: Run,
         *,
         leave_actions: bool = False,
-        delivered: Callable[[], object] | None = None,
+        delivered: Callable[[], object] = lambda: None,
         passing: tuple[type[ForgeError], ...] = (),
     ) -> LocalHost:
         """The host that performs on this machine. `delivered` is called after each report. Raises
         what opening models and prompts raises.
         """
-        project = project_of(run, self.config, self.tell)
-        templates = prompts_for(self.repository.root, run.pipeline)
-        agents = Agents(
+        agents = agents_of(
             run,
-            project,
+            self.config,
             self.models() if run.pipeline.speaking else {},
-            templates,
             self.tell,
-            environ=self.environ,
+            self.environ,
             leave_actions=leave_actions,
-            delivered=delivered or (lambda: None),
+            delivered=delivered,
         )
         publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
         return LocalHost(agents, publisher, recorded=delivered, passing=passing)

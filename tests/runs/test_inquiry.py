@@ -13,6 +13,7 @@ from forge_bot.engine.reports import Asked
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import Inquirer, Inquiry
+from forge_bot.runs.local_host import agents_of
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
@@ -68,8 +69,8 @@ def asked(
     environ: Mapping[str, str] | None = None,
 ) -> Inquiry:
     notices: list[Notice] = []
-    inquirer = Inquirer(run, models, notices.append, environ or {}, by="ann", via="comment")
-    return inquirer.inquire(question, key)
+    agents = agents_of(run, run.config, models, notices.append, environ or {})
+    return Inquirer(agents, by="ann", via="comment").inquire(question, key)
 
 
 def test_a_question_with_a_key_is_answered_once_however_often_it_arrives(sample: Sample) -> None:
