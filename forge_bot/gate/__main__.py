@@ -1,5 +1,7 @@
 """`python3 -I forge_bot/gate/__main__.py`, from the folder of the action and with nothing
 installed; or `python -m forge_bot.gate`.
+
+With the word `stranded` it tells that forge-bot could not be installed.
 """
 
 import os
@@ -26,10 +28,13 @@ def main() -> int:
     # As a file it is started without the folder of the package on the path, and in isolated mode
     # with no folder at all.
     sys.path.insert(0, os.path.dirname(os.path.dirname(here)))  # noqa: PTH120
-    from forge_bot.gate.workflow_step import run_gate
+    if sys.argv[1:] == ["stranded"]:
+        from forge_bot.gate.workflow_step import stranded as step
+    else:
+        from forge_bot.gate.workflow_step import run_gate as step
 
     try:
-        return run_gate(os.environ)
+        return step(os.environ)
     # For any error, the step prints one line and admits nobody.
     except Exception as error:  # noqa: BLE001
         place = error.__traceback__

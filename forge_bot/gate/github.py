@@ -217,6 +217,10 @@ class GateClient:
         """Write a comment. It is not tried again when it may have been written."""
         return self._ask("POST", f"issues/{issue}/comments", {"body": body}, again=False)
 
+    def edit_comment(self, comment: int, body: str) -> ApiAnswer:
+        """Give a comment another text."""
+        return self._ask("PATCH", f"issues/comments/{comment}", {"body": body})
+
     def _ask(
         self, method: str, path: str, body: Mapping[str, str] | None = None, *, again: bool = True
     ) -> ApiAnswer:

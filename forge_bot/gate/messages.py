@@ -39,6 +39,18 @@ def beginning(run_url: str, issue: int) -> str:
     return f"{BEGUN} {log}\n\n{tracking_mark(issue)}"
 
 
+def stranded_mark(run_url: str) -> str:
+    """Return the last line of the comment on a failed installation for a run of the workflow."""
+    return f"{OWN_MARK}stranded run={run_url.rpartition('/runs/')[2]} -->"
+
+
+def stranded(run_url: str, prefix: str) -> str:
+    """Nothing could be installed. What people wrote stays unseen, so that the next job that can
+    work carries it out.
+    """
+    return say("gate.stranded", run_url=run_url, prefix=prefix)
+
+
 def refusal_mark(refused: Denied, comment: int | None) -> str:
     """Return the last line of the answer to somebody who was refused: one in a thread for people
     who may not give commands, one for each comment while GitHub does not say who may.

@@ -1,5 +1,6 @@
 """The gate as a step of a workflow: environment and payload in, outputs out; one request is
-admitted or refused, and the person who made it is told.
+admitted or refused, and the person who made it is told. A second step says that forge-bot could
+not be installed.
 """
 
 import json
@@ -258,3 +259,47 @@ def output_values(
 
 def _shown(number: int | None) -> str:
     return "" if number is None else str(number)
+
+
+# -- when nothing could be installed, or a server cannot be reached
+# --------------------------------------------------------------------------------------------------
+
+
+def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
+    """Report a failed installation in the thread and in the summary, since nothing else of this job
+    can; return 0: the step before is what failed.
+    """
+    try:
+        inputs, context = read_inputs(environ), read_step_context(environ)
+    except ForgeError as error:
+        return _refused_input(error)
+    tell_thread(environ, inputs, context, messages.stranded(context.run_url, inputs.prefix), wait)
+    return 0
+
+
+def tell_thread(
+    environ: Mapping[str, str],
+    inputs: Inputs,
+    context: StepContext,
+    text: str,
+    wait: Callable[[float], None] = time.sleep,
+) -> None:
+    """Say in the thread of the event and in the summary why nothing was done, once for each run of
+    the workflow. The text replaces a tracking comment that only says that a run has begun.
+    """
+    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), text)
+    issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
+    if issue is None:
+        return
+    github = GateClient(context.api, context.repository, context.token, wait)
+    thread = OwnComments(github, issue, inputs.policy.own)
+    mark = messages.tracking_mark(issue)
+    begun = thread.find(mark)
+    if begun is not None and begun.body.startswith(messages.BEGUN):
+        answer = github.edit_comment(begun.id, f"{text}\n\n{mark}")
+        problem = "" if answer.good else answer.problem
+    else:
+        mark = messages.stranded_mark(f"{context.run_url}/attempts/{context.attempt}")
+        _, problem = thread.write_once(mark, f"{text}\n\n{mark}")
+    if problem:
+        outputs.warning(f"the thread could not be told: {messages.plain(problem)}")

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
 from forge_bot.gate import outputs
 from forge_bot.gate.environment_variables import INPUT_VARIABLES
 from forge_bot.gate.github import read_json
-from forge_bot.github_api import connect as connect_forge
-from forge_bot.interaction import markers
+from forge_bot.gate.github_names import read_step_context
+from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
 from forge_bot.temporal.temporal_server import connect, make_forge_error, read_named_place
 from forge_bot.temporal.workflow_messages import (
@@ -42,38 +41,30 @@ _ADVICE: dict[type[ForgeError], str] = {
 def main(environ: Mapping[str, str] = os.environ) -> int:
     """Hand the event to the server; return 0 unless the server cannot be reached."""
     try:
-        around, inputs = read_job_context(environ)
+        (around, inputs), context = read_job_context(environ), read_step_context(environ)
     except ForgeError as error:
         outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
     try:
         summary = asyncio.run(_hand_over(around, environ))
     except ForgeError as error:
-        _tell_of(error, around, inputs.prefix)
+        hint = say(_ADVICE[type(error)])
+        outputs.error(f"{error.code}: {error.message} {hint}")
+        text = say(
+            "gate.no_server",
+            message=error.message,
+            hint=hint,
+            run_url=around.run_url,
+            prefix=inputs.prefix,
+            code=error.code,
+        )
+        tell_thread(environ, inputs, context, text)
         return error.exit_code
     issue = str(around.wake.issue)
     outputs.write_outputs(environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": issue})
-    outputs.write_summary(str(around.summary or ""), summary)
+    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), summary)
     outputs.notice(summary)
     return 0
-
-
-def _tell_of(error: ForgeError, around: JobContext, prefix: str) -> None:
-    """Say in the log, the summary and the thread that the server has not taken the event."""
-    message, hint = error.message, say(_ADVICE[type(error)])
-    outputs.error(f"{error.code}: {message} {hint}")
-    text = say(
-        "gate.no_server",
-        message=message,
-        hint=hint,
-        code=error.code,
-        run_url=around.run_url,
-        prefix=prefix,
-    )
-    outputs.write_summary(str(around.summary or ""), text)
-    github = connect_forge(around.repository, around.token, around.api)
-    with suppress(ForgeError), github:
-        github.comment(around.wake.issue, f"{text}\n\n{markers.reply('no-server', '')}")
 
 
 async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:

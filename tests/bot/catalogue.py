@@ -47,6 +47,7 @@ def said_at_the_gate() -> list[str]:
             if comment or each is not edited
         ),
         messages.correction(mistyped, "/forge", 900001),
+        messages.stranded(LINKS.job, "/forge"),
     ]
 
 

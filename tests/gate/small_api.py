@@ -69,6 +69,8 @@ class SmallApi:
             def do_POST(self) -> None:
                 self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
+            do_PATCH = do_POST  # noqa: N815 - the base class calls methods of these names
+
             def _answer(self, body: Json) -> None:
                 outer.asked.append(
                     Asked(self.command, self.path, body, self.headers.get("Authorization"))
@@ -146,6 +148,15 @@ class SmallApi:
                 return 201, self.comments[int(number)][-1], {}
             case ("POST", ["repos", "o", "r"], ["issues", "comments", number, "reactions"]):
                 return self._react("comment", int(number), body)
+            case ("PATCH", ["repos", "o", "r"], ["issues", "comments", number]):
+                found = next(
+                    comment
+                    for thread in self.comments.values()
+                    for comment in thread
+                    if comment["id"] == int(number)
+                )
+                found["body"] = body["body"]
+                return 200, found, {}
             case ("POST", ["repos", "o", "r"], ["issues", number, "reactions"]):
                 return self._react("issue", int(number), body)
             case ("GET", ["repos", "o", "r"], ["pulls", number]) if int(number) in self.pulls:

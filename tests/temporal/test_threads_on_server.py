@@ -132,7 +132,7 @@ def test_a_server_that_does_not_take_the_event_is_told_of_in_the_thread(
     stage.namespace = namespace
     job = stage.label()
     assert (job.code, code in job.log, words in job.summary) == (5, True, True), job.log
-    (told,) = stage.said("reply occasion=no-server")
+    (told,) = stage.said("tracking")
     assert words in told
     assert "Nothing is lost" in told
     assert stage.branches() == ["main"]
