@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from forge_bot.artifacts.markdown import BlockKind, read_blocks
+from forge_bot.artifacts.markdown import read_blocks
+from forge_bot.artifacts.sections import split_lines
 from forge_bot.text_format import one_line
 from forge_bot.values import Frozen
 
@@ -85,16 +86,12 @@ def read_change_name(design: str) -> ChangeName | None:
     title keeps its backticks. Return None if the heading states no known type.
     """
     heading = next(
-        (
-            block
-            for block in read_blocks(design)
-            if block.kind is BlockKind.HEADING and block.level == 1 and not block.quoted
-        ),
+        (block for block in read_blocks(design) if block.is_heading and block.level == 1),
         None,
     )
     if heading is None:
         return None
-    written = re.split(r"\r\n|\r|\n", design)[heading.line]
+    written = split_lines(design)[heading.line]
     words = one_line(written).lstrip("#").rstrip("# ").strip()
     return _conventional(_DOCUMENT.sub("", words, count=1) if _DOCUMENT.match(words) else words)
 

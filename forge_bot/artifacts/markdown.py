@@ -110,6 +110,11 @@ class Block(Frozen):
     number: str = ""
 
     @property
+    def is_heading(self) -> bool:
+        """Return whether it is a heading of the document itself, not of a quote."""
+        return self.kind is BlockKind.HEADING and not self.quoted
+
+    @property
     def text(self) -> str:
         """The visible text without markup. Soft and hard breaks are line ends."""
         return "".join(span.text for span in self.spans)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from forge_bot.artifacts.change_name import read_change_name
 from forge_bot.artifacts.design_outline import FILE_PATH, joined_codes
 from forge_bot.artifacts.markdown import BlockKind, read_blocks
-from forge_bot.artifacts.sections import blocks_below, read_section
+from forge_bot.artifacts.sections import blocks_below, read_section, split_lines
 from forge_bot.artifacts.tasks import read_tasks, task_list
 from forge_bot.text_format import one_line
 from forge_bot.values import NothingToDo, Problem, TaskMode, TaskSpec, Unneeded
@@ -80,7 +80,7 @@ def _parts(design: str) -> list[str]:
     blocks = blocks_below(design, _CHANGES)
     starts = [block.line for block in blocks if block.kind is BlockKind.HEADING]
     ends = [*starts[1:], max((block.end for block in blocks), default=0)]
-    lines = re.split(r"\r\n|\r|\n", design)
+    lines = split_lines(design)
     return ["\n".join(lines[start:end]) for start, end in zip(starts, ends, strict=False)]
 
 
@@ -121,7 +121,7 @@ def read_nothing_to_do(markdown: str) -> tuple[NothingToDo | None, tuple[Problem
     headings = [
         one_line(block.text)
         for block in read_blocks(markdown)
-        if block.kind is BlockKind.HEADING and not block.quoted and block.level <= _LEVEL
+        if block.is_heading and block.level <= _LEVEL
     ]
     stated = [(text, match) for text in headings if (match := _SAID.match(text)) is not None]
     if not stated:

@@ -96,9 +96,7 @@ def read_verdict(markdown: str, allowed: Sequence[Verdict]) -> Verdict:
     lines = [
         block.text.strip()
         for block in read_blocks(markdown)
-        if block.kind is BlockKind.HEADING
-        and not block.quoted
-        and block.text.strip().casefold().startswith("verdict")
+        if block.is_heading and block.text.strip().casefold().startswith("verdict")
     ]
     match = _VERDICT.fullmatch(lines[0]) if len(lines) == 1 else None
     word = match["word"] if match is not None else ""

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
+from forge_bot.artifacts.sections import split_lines
 from forge_bot.artifacts.task_checks import check, normal_path, place
 from forge_bot.text_format import one_line
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
@@ -137,7 +138,7 @@ def _criteria(described: str) -> list[str]:
 
 def _sections(markdown: str, blocks: Sequence[Block]) -> Iterator[_Section]:
     """Yield the tasks, with the lines that are neither code nor quoted."""
-    lines: list[str] = re.split(r"\r\n|\r|\n", markdown)
+    lines: list[str] = split_lines(markdown)
     for block in blocks:
         if block.kind in {BlockKind.CODE, BlockKind.HTML} or block.quoted:
             lines[block.line : block.end] = [""] * (block.end - block.line)
@@ -165,7 +166,7 @@ def _heading(block: Block) -> re.Match[str] | None:
 def _stray_headings(blocks: Sequence[Block]) -> Iterator[Problem]:
     """Yield the headings that may be meant for a task, and are not in its form."""
     for block in blocks:
-        is_one = block.kind is BlockKind.HEADING and not block.quoted and _heading(block) is None
+        is_one = block.is_heading and _heading(block) is None
         is_task = _ALMOST_HEADING.match(block.text) and block.level >= _LEVEL
         if is_one and (block.level == _LEVEL or is_task):
             message = "this heading is not that of a task; write `## Task 1: Title`"

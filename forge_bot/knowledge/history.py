@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from forge_bot.artifacts.markdown import BlockKind
-from forge_bot.artifacts.sections import blocks_within
+from forge_bot.artifacts.sections import blocks_below
 from forge_bot.engine.reports import REPORT, Answer, Answered, ArtifactWritten, RetryAsked
 from forge_bot.engine.state import State
 from forge_bot.errors import GitFailed
@@ -288,14 +288,14 @@ def _read_reported(text: str) -> tuple[list[Finding], list[str]]:
 
 def _texts(document: str, heading: str) -> Iterator[str]:
     """Yield the paragraphs below a heading, one line each."""
-    for block in blocks_within(document, heading):
+    for block in blocks_below(document, heading):
         if block.kind is BlockKind.TEXT and not block.empty:
             yield short_line(block.text)
 
 
 def _read_friction(document: str) -> Iterator[str]:
     """Yield the bullets of a summary's improvement report, but for those that report nothing."""
-    for block in blocks_within(document, _FRICTION):
+    for block in blocks_below(document, _FRICTION):
         bullet = block.kind is BlockKind.TEXT and block.starts_item and block.depth == 1
         if bullet and not block.quoted and not _NOTHING.fullmatch(block.text):
             yield short_line(block.text)
