@@ -23,7 +23,7 @@ from mcp import Client
 
 from forge_bot.agent.edits import Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Edit
-from forge_bot.artifacts.sections import split_documents
+from forge_bot.artifacts.markdown import split_documents
 from forge_bot.mcp_server.sdk_server.server import make_server
 from forge_bot.resources import templates
 from tests.fakes import script

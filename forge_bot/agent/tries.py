@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import Field
 
-from forge_bot.artifacts.sections import without_section
+from forge_bot.artifacts.markdown import without_section
 from forge_bot.git import blob_id
 from forge_bot.values import Frozen
 

@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 
-from forge_bot.artifacts.markdown import read_blocks
-from forge_bot.artifacts.sections import split_lines
+from forge_bot.artifacts.markdown import read_blocks, split_lines
 from forge_bot.text_format import one_line
 from forge_bot.values import Frozen
 

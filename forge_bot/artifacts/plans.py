@@ -7,8 +7,13 @@ from collections.abc import Sequence
 
 from forge_bot.artifacts.change_name import read_change_name
 from forge_bot.artifacts.design_outline import FILE_PATH, joined_codes
-from forge_bot.artifacts.markdown import BlockKind, read_blocks
-from forge_bot.artifacts.sections import blocks_below, read_section, split_lines
+from forge_bot.artifacts.markdown import (
+    BlockKind,
+    blocks_below,
+    read_blocks,
+    read_section,
+    split_lines,
+)
 from forge_bot.artifacts.tasks import read_tasks, task_list
 from forge_bot.text_format import one_line
 from forge_bot.values import NothingToDo, Problem, TaskMode, TaskSpec, Unneeded

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
+from forge_bot.artifacts.markdown import Block, BlockKind, blocks_below, read_blocks
 from forge_bot.artifacts.requirement_table import met, read_requirements
-from forge_bot.artifacts.sections import blocks_below
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.text_format import cut, one_line
 from forge_bot.values import Finding, Frozen, Inspection, Problem, Severity, Verdict

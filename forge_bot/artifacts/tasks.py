@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks
-from forge_bot.artifacts.sections import split_lines
+from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks, split_lines
 from forge_bot.artifacts.task_checks import check, normal_path, place
 from forge_bot.text_format import one_line
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec

@@ -2,7 +2,7 @@
 did.
 """
 
-from forge_bot.artifacts.sections import without_section
+from forge_bot.artifacts.markdown import without_section
 from forge_bot.engine.state import State
 from forge_bot.text_format import code_block, command_line, several
 from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck, WeakenedTests

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name, renamed
+from forge_bot.artifacts.markdown import first_paragraph
 from forge_bot.artifacts.requirement_table import without_numbers
-from forge_bot.artifacts.sections import first_paragraph
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED, approvals_of

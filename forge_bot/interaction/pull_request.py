@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.design_outline import read_outline
+from forge_bot.artifacts.markdown import (
+    CAUSE,
+    first_paragraph,
+    items_below,
+)
 from forge_bot.artifacts.requirement_table import (
     numbered_requirements,
     with_requirement_words,
     without_numbers,
-)
-from forge_bot.artifacts.sections import (
-    CAUSE,
-    first_paragraph,
-    items_below,
 )
 from forge_bot.artifacts.test_paths import is_page
 from forge_bot.engine.capability_uses import use_lines

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from forge_bot.artifacts.sections import closes_its_blocks
+from forge_bot.artifacts.markdown import closes_its_blocks
 from forge_bot.interaction.house_demands import Demand
 from forge_bot.interaction.template_boxes import OF_AI, Deeds, Statement
 from forge_bot.prompts import escape

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from forge_bot.artifacts.markdown import BlockKind
-from forge_bot.artifacts.sections import blocks_below
+from forge_bot.artifacts.markdown import BlockKind, blocks_below
 from forge_bot.engine.reports import REPORT, Answer, Answered, ArtifactWritten, RetryAsked
 from forge_bot.engine.state import State
 from forge_bot.errors import GitFailed

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from forge_bot.artifacts.sections import lower_headings
+from forge_bot.artifacts.markdown import lower_headings
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from forge_bot.artifacts.design_outline import read_outline
+from forge_bot.artifacts.markdown import read_section
 from forge_bot.artifacts.plans import is_one_task, planned_files, planned_tasks
 from forge_bot.artifacts.read_artifact import judge_review
-from forge_bot.artifacts.sections import read_section
 from forge_bot.artifacts.tasks import read_tasks, whole_criteria
 from forge_bot.engine import SpawnAgent, WriteFile
 from forge_bot.engine.pipeline import Pipeline

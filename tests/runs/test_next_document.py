@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.artifacts.sections import lower_headings, split_documents
+from forge_bot.artifacts.markdown import lower_headings, split_documents
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.material import Material, NextDocument

@@ -4,7 +4,7 @@ was shown, and recorded with the way it came.
 
 from typing import NamedTuple
 
-from forge_bot.artifacts.sections import lower_headings
+from forge_bot.artifacts.markdown import lower_headings
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered

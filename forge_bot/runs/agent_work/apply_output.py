@@ -9,7 +9,7 @@ from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.text_files import normalise
 from forge_bot.agent.tries import FormattedFile, with_formatting
-from forge_bot.artifacts.sections import without_section
+from forge_bot.artifacts.markdown import without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.drafts import may_correct, may_draft
