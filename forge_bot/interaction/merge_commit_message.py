@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Mapping
 from datetime import datetime
 
-from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name, renamed
 from forge_bot.artifacts.markdown import first_paragraph
+from forge_bot.artifacts.plans import ChangeName, ChangeType, change_name, renamed
 from forge_bot.artifacts.requirement_table import without_numbers
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.external_events import FOLLOW_UP
@@ -37,7 +37,7 @@ def name_of_change(pipeline: Pipeline, state: State, documents: Mapping[str, str
     """Return the type and the title of the change that a run makes.
 
     `documents` are the texts of the run's documents by name. The document that a person approves
-    first states both (`artifacts/change_name.py`). Without it the request decides.
+    first states both (`artifacts/plans.py`). Without it the request decides.
     """
     plan = pipeline.approved_first
     design = documents.get(plan.writes, "") if plan is not None else ""

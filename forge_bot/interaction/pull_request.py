@@ -5,13 +5,13 @@ with their authors, and the cost.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.design_outline import read_outline
 from forge_bot.artifacts.markdown import (
     CAUSE,
     first_paragraph,
     items_below,
 )
+from forge_bot.artifacts.plans import ChangeType
 from forge_bot.artifacts.requirement_table import (
     numbered_requirements,
     with_requirement_words,

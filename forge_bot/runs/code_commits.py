@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from forge_bot.artifacts.change_name import begin_with_types
+from forge_bot.artifacts.plans import begin_with_types
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.state import TaskState
 from forge_bot.errors import GitFailed

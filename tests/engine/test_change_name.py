@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.artifacts.change_name import ChangeName, ChangeType, change_name, read_change_name
+from forge_bot.artifacts.plans import ChangeName, ChangeType, change_name, read_change_name
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)

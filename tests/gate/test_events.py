@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.artifacts.change_name import ChangeType
+from forge_bot.artifacts.plans import ChangeType
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import Intent, Nothing, Trigger, issue_of_branch, read_event
 from forge_bot.gate.github import Node, read_json

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from forge_bot.artifacts.change_name import ChangeType, change_name
+from forge_bot.artifacts.plans import ChangeType, change_name
 from forge_bot.errors import BadOption
 from forge_bot.runs.request_draft import guess_effort
 from forge_bot.values import Effort, Frozen

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.artifacts.change_name import change_name
+from forge_bot.artifacts.plans import change_name
 from forge_bot.knowledge.mentions import mentions, request_names
 from forge_bot.runs.project_commands.commit_profile import read_profile
 from tests.fakes.sampled import sampled

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from forge_bot.agent.tries import HEADING
-from forge_bot.artifacts.change_name import ChangeType
 from forge_bot.artifacts.markdown import without_section
+from forge_bot.artifacts.plans import ChangeType
 from forge_bot.artifacts.requirement_table import Requirement, read_requirements
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
 from forge_bot.engine import State
