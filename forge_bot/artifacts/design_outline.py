@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from forge_bot.artifacts.markdown import Block, BlockKind, InlineSpan, blocks_below, first_paragraph
-from forge_bot.artifacts.requirement_table import without_numbers
+from forge_bot.artifacts.read_artifact import without_numbers
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
 from forge_bot.text_format import one_line
 from forge_bot.values import Frozen, Problem

@@ -1,8 +1,8 @@
-"""Read the plan of a change: its conventional type and title, its files, whether it is one task, what
-later documents need, or that the request needs no change.
+"""Read the plan of a change: its conventional type and title, its files, whether it is one task,
+what later documents need, or that the request needs no change.
 
-Source of the types: https://www.conventionalcommits.org/en/v1.0.0/. The design states type and title
-in its own title, `# fix: return an empty string`. Where it does not, the request does: by the
+Source of the types: https://www.conventionalcommits.org/en/v1.0.0/. The design states type and
+title in its own title, `# fix: return an empty string`. Where it does not, the request does: by the
 beginning of its title, the type of its issue, or its labels.
 """
 

@@ -204,7 +204,7 @@ def show_artifact(folder: Path, name: str | None, artifact: str) -> int:
 
 def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
     """Return a document with the words of the requirements that another one numbers."""
-    from forge_bot.artifacts.requirement_table import numbered_requirements, with_requirement_words
+    from forge_bot.artifacts.read_artifact import numbered_requirements, with_requirement_words
     from forge_bot.runs.agent_work.artifact_contract import listed_requirements
     from forge_bot.runs.run_snapshot import run_snapshot
     from forge_bot.settings import load_config

@@ -267,7 +267,7 @@ def _explain_unneeded(reason: NothingToDo) -> dict[str, str]:
 
 def _write_summary(pipeline: Pipeline, state: State) -> dict[str, str]:
     # Reads Markdown, which commands that only look never do.
-    from forge_bot.artifacts.requirement_table import without_numbers
+    from forge_bot.artifacts.read_artifact import without_numbers
 
     plan, record = pipeline.approved_first, _plan(pipeline, state)
     approach = next(iter(record.sections.values()), "") if record is not None else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from forge_bot.artifacts.requirement_table import (
+from forge_bot.artifacts.read_artifact import (
     MET,
     Requirement,
     read_requirements,

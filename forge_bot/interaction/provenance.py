@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from forge_bot.artifacts.markdown import DEVIATIONS, items_below
-from forge_bot.artifacts.requirement_table import with_requirement_words
+from forge_bot.artifacts.read_artifact import with_requirement_words
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import ArtifactRecord, Decision

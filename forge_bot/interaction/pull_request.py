@@ -12,7 +12,7 @@ from forge_bot.artifacts.markdown import (
     items_below,
 )
 from forge_bot.artifacts.plans import ChangeType
-from forge_bot.artifacts.requirement_table import (
+from forge_bot.artifacts.read_artifact import (
     numbered_requirements,
     with_requirement_words,
     without_numbers,

@@ -15,8 +15,8 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from forge_bot.artifacts.read_artifact import MOST_CHARACTERS
-from forge_bot.artifacts.requirement_table import (
+from forge_bot.artifacts.read_artifact import (
+    MOST_CHARACTERS,
     numbered_requirements,
     with_requirement_words,
     without_numbers,

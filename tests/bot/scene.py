@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.artifacts.requirement_table import read_requirements
+from forge_bot.artifacts.read_artifact import read_requirements
 from forge_bot.bot.comments.reply import CommentReply, RunView
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.reports import Answer, FailureReason

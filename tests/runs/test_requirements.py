@@ -1,6 +1,6 @@
 """The verifier's table of requirements goes into the pull request."""
 
-from forge_bot.artifacts.requirement_table import read_requirements
+from forge_bot.artifacts.read_artifact import read_requirements
 
 TABLE = """
 ## Requirements

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from forge_bot.artifacts.design_outline import read_open_decisions, read_outline
 from forge_bot.artifacts.markdown import split_documents
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
-from forge_bot.artifacts.read_artifact import AnswersFor, inspect
-from forge_bot.artifacts.requirement_table import numbered_requirements
+from forge_bot.artifacts.read_artifact import AnswersFor, inspect, numbered_requirements
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import (

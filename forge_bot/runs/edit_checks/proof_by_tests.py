@@ -11,7 +11,7 @@ from typing import NamedTuple
 from forge_bot.agent.tries import HEADING
 from forge_bot.artifacts.markdown import without_section
 from forge_bot.artifacts.plans import ChangeType
-from forge_bot.artifacts.requirement_table import Requirement, read_requirements
+from forge_bot.artifacts.read_artifact import Requirement, read_requirements
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
 from forge_bot.engine import State
 from forge_bot.engine.phases import VerifyPhase
