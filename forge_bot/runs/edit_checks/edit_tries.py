@@ -16,15 +16,15 @@ from forge_bot.git import Tree, blob_id
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.project.detected_commands import Command, takes
 from forge_bot.project.graph.verify_graph import broken_rules, has_rules
-from forge_bot.runs.edit_checks.newly_red import JudgedEdits, NewlyRed, outcome_of
+from forge_bot.runs.edit_checks.newly_red import JudgedEdits, outcome_of
 from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.store import SPECS, inside, write_whole
+from forge_bot.store import inside, write_whole
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, TaskId
-from forge_bot.verification.judgement import Cause, cause_of, newly_failing
+from forge_bot.verification.judgement import Cause, cause_of
 
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as edits leave them; None for those that go."""
@@ -217,19 +217,16 @@ class EditTries:
 
         Raises Interrupted where the commands were called off, and DiskFull.
         """
-        ran = self._run_checks(tasks, base, made, seconds) if self._tested else TryOutcome()
+        ran = self._run_checks(made, seconds) if self._tested else TryOutcome()
         # A task that mends something has to mend it.
-        since = self.run.state.base_commit if self._mends(tasks) else base
+        states = map(self.run.state.task, tasks)
+        mends = any(state is not None and state.origin for state in states)
+        since = self.run.state.base_commit if mends else base
         weakened = weakened_in(self.run, base, made)
         ran = ran.replace(weakened=(*weakened.unnamed, *weakened.named))
         return ran.with_rules(broken_rules(self.run.repository, since, made))
 
-    def _mends(self, tasks: Sequence[TaskId]) -> bool:
-        return any(state is not None and state.origin for state in map(self.run.state.task, tasks))
-
-    def _run_checks(
-        self, tasks: Sequence[TaskId], base: str, made: str, seconds: float
-    ) -> TryOutcome:
+    def _run_checks(self, made: str, seconds: float) -> TryOutcome:
         if any(result.exit_code != 0 for result in self.project.set_up()):
             return TryOutcome(untold="The setup failed.")
         began = time.monotonic()
@@ -237,7 +234,6 @@ class EditTries:
             with self.project.trial(made) as place:
                 edits = JudgedEdits(self.run, self.project, place, began + seconds)
                 reds = [*edits.all_red(self._baseline())]
-            reds = [self._leave_out_earlier(red, tasks, base, edits) for red in reds]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
         return outcome_of(reds).replace(
@@ -246,25 +242,6 @@ class EditTries:
             untold=" ".join(edits.untold),
             seconds=round(time.monotonic() - began, 3),
         )
-
-    def _leave_out_earlier(
-        self, red: NewlyRed, tasks: Sequence[TaskId], base: str, edits: JudgedEdits
-    ) -> NewlyRed:
-        """Return a command without failures that an earlier task left: they occur without the edits
-        too. A task that mends failures gets all of them.
-        """
-        if self._mends(tasks) or red.now.timed_out or not self._has_changed_before(base):
-            return red
-        took, left = red.before.duration_ms / 1000, edits.until - time.monotonic()
-        if took >= left:
-            return red
-        there = self.project.result_at(base, red.now.name, red.now.argv, left)
-        new = newly_failing(there, red.now)
-        return red.without([item for item in red.failing if item not in new])
-
-    def _has_changed_before(self, base: str) -> bool:
-        paths = self.run.tree.changed(self.run.state.base_commit, base)
-        return any(not path.startswith(f"{SPECS}/") for path in paths)
 
     def say(self, tasks: Sequence[TaskId], outcome: TryOutcome, agent: str, *, last: bool) -> None:
         """Show a person the outcome of a try, unless all is green."""

@@ -4,7 +4,7 @@ the verification, where red tests run again at both commits.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from forge_bot.agent.model_answers import fenced
 from forge_bot.agent.tries import TryOutcome, named
@@ -47,10 +47,6 @@ class NewlyRed:
     now: CommandResult
     failing: tuple[str, ...]
     lines: tuple[str, ...]
-
-    def without(self, items: Sequence[str]) -> "NewlyRed":
-        """Return the command as if these had passed."""
-        return replace(self, failing=tuple(item for item in self.failing if item not in items))
 
     def words(self) -> str:
         """Return the output about new failures, as far as it is shown."""
@@ -100,12 +96,9 @@ class JudgedEdits:
     def _note(self, before: CommandResult, now: CommandResult) -> None:
         """Record how a command ended, how many tests ran, and which of them turned green."""
         earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
-        same = before.exit_code == now.exit_code
-        before_that = ", as before" if same else f", {before.exit_code} before the edits"
-        ended = f"exit code {now.exit_code}{before_that}"
-        if now.failures and UNNAMED not in now.failures:
-            new = len(newly_failing(before, now))
-            ended += f": {len(now.failures):,} complaints, {new or 'none'} of them new"
+        new = len(newly_failing(before, now)) or "none"
+        failed = f"exit code {now.exit_code}, {new} of its failures new"
+        ended = failed if now.exit_code else "exit code 0"
         tests = f"{several(now.tests, 'test')} ran{earlier}" if now.tests else ended
         self.ran.append(f"`{command_line(now.argv)}`: {tests}.")
         if now.name is not CommandName.TEST:
