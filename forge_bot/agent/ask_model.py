@@ -6,7 +6,7 @@ handed in again.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -259,50 +259,55 @@ class AskModel:
         if self.lane is None or self._batches is None:
             return None
         reserved = await self._reserve(asked, batched=True)
-        began = self.now()
         try:
-            reply = self._add_time(await self.lane.reply(asked, self._batches), began)
+            return await self._settle(asked, reserved, self.lane.reply(asked, self._batches))
         except BatchRefused:
             self._batches = None
-            self.ledger.settle(asked.key, None)
             self.lane.missing(self.model.name)
             return None
-        except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
-            if isinstance(error, PossiblyCharged):
+        except Stopped as stopped:
+            if isinstance(stopped.__cause__, PossiblyCharged):
                 # The next process counts it with the calls that were never answered.
                 self.journal.started(asked.key, asked.model, reserved.amount, ())
-                self._settle_unanswered(asked.key, reserved.amount)
-            else:
-                self.ledger.settle(asked.key, None)
-            raise self._name_stop(error) from error
-        self.ledger.settle(asked.key, reply.usage.cost, reply.usage.tokens)
-        return self.journal.finished(asked.key, reply)
+            raise
 
     async def _answer(self, asked: BatchedCall, turn: int) -> ModelReply:
-        key, call = asked.key, asked.call
         reserved = await self._reserve(asked)
         amount = reserved.amount if reserved.price_known else None
         self.notice(ModelAsked(turn=turn, model=asked.model, reserved=amount))
-        self.journal.started(key, asked.model, reserved.amount, asked.new)
-        cost, tokens, is_lost = None, 0, True
+        self.journal.started(asked.key, asked.model, reserved.amount, asked.new)
+        return await self._settle(asked, reserved, self._ask(asked))
+
+    async def _ask(self, asked: BatchedCall) -> ModelReply:
         try:
-            began = self.now()
-            reply = self._add_time(await self.model.ask(call), began)
-            cost, tokens, is_lost = reply.usage.cost, reply.usage.tokens, False
+            return await self.model.ask(asked.call)
+        except ForgeError as error:
+            paid = isinstance(error, PossiblyCharged)
+            self.journal.failed(asked.key, error.message, paid=paid)
+            raise
+
+    async def _settle(
+        self, asked: BatchedCall, reserved: Reserved, answering: Awaitable[ModelReply]
+    ) -> ModelReply:
+        """Record an answer, and replace what was reserved for it by what it costs. Raises Stopped
+        where the model gives none.
+        """
+        key, began, usage, is_lost = asked.key, self.now(), Usage(cost=None), True
+        try:
+            reply = self._add_time(await answering, began)
+            usage, is_lost = reply.usage, False
             return self.journal.finished(key, reply)
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             is_lost = isinstance(error, PossiblyCharged)
-            self.journal.failed(key, error.message, paid=is_lost)
             raise self._name_stop(error) from error
-        except ForgeError as error:
+        except (ForgeError, BatchRefused):
             is_lost = False
-            self.journal.failed(key, error.message, paid=False)
             raise
         finally:
             if is_lost:
                 self._settle_unanswered(key, reserved.amount)
             else:
-                self.ledger.settle(key, cost, tokens)
+                self.ledger.settle(key, usage.cost, usage.tokens)
 
     async def _reserve(self, asked: BatchedCall, *, batched: bool = False) -> Reserved:
         """Reserve the worst case of a call. Raises Stopped where it must not begin."""

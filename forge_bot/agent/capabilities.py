@@ -122,8 +122,3 @@ def effect_key(turn: int, index: int, capability: str, params: str) -> str:
     """
     digest = hashlib.sha256(f"{capability}\n{params}".encode("utf-8", "replace")).hexdigest()[:10]
     return f"{turn}.{index}-{digest}"
-
-
-def place(key: str) -> int:
-    """Return the position of a request in its turn, from 1."""
-    return int(key.partition("-")[0].partition(".")[2])

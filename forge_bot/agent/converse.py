@@ -23,13 +23,8 @@ from forge_bot.agent.assignment import (
     StopReason,
     WorkResult,
 )
-from forge_bot.agent.capabilities import (
-    CapabilityResult,
-    ResultStatus,
-    place,
-    without_known_lines,
-)
-from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment, SortedRequests, sort_requests
+from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, without_known_lines
+from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment, requests_of
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import Answer, Change, Explore, Malformed, Work, parse_answer
@@ -296,37 +291,23 @@ class _Conversation:
         """Look up what the model wants to see, and ask again with all results."""
         if self.last is not None:
             raise Stopped(self.last, _WHY_LAST[self.last])
-        given, limits = self.assignment, self.limits
-        sorted_ = sort_requests(
-            answer,
-            self.turns,
-            self.observations,
-            given.providers,
-            limits.requests_per_turn,
-            given.running,
-        )
-        if sorted_.wanted:
-            self._check_time()
-        looked = await self.requests.fulfil(sorted_.wanted)
-        if stands := {item.key for item in looked if item.status is ResultStatus.STANDS}:
-            self.observations = (*self.observations, *looked)
-            calls = tuple(item for item in sorted_.wanted if item.key in stands)
+        self._check_time()
+        most, asked = self.limits.requests_per_turn, len(answer.requests) + len(answer.actions)
+        wanted = requests_of(answer, self.turns, most)
+        shown = await self.requests.fulfil(wanted, self.observations)
+        self.observations = (*self.observations, *shown)
+        if stands := {item.key for item in shown if item.status is ResultStatus.STANDS}:
+            calls = tuple(item for item in wanted if item.key in stands)
             raise Stopped(StopReason.CALLS_STAND, calls=calls)
-        self._show(sorted_, looked)
-
-    def _show(self, requests: SortedRequests, looked: Sequence[CapabilityResult]) -> None:
-        shown = sorted((*looked, *requests.known), key=lambda item: place(item.key))
         known = "\n".join(one.text for one in self.messages if one.role is MessageRole.USER)
         new = any(item.status is not ResultStatus.SKIPPED_DUPLICATE for item in shown)
-        idle = () if new else ("You asked for nothing new. Give your answer now.",)
-        self.observations = (*self.observations, *shown)
+        notes = [model_answers.left_out(asked, most)] if asked > most else []
+        notes += [] if new else ["You asked for nothing new. Give your answer now."]
         self.complaints = ()
         self.turns, self.attempt = self.turns + 1, 1
         over = not new or self.turns >= self.limits.turns
         self._tell(
-            model_answers.results(
-                [without_known_lines(item, known) for item in shown], (*requests.notes, *idle)
-            ),
+            model_answers.results([without_known_lines(item, known) for item in shown], notes),
             last=StopReason.ROUND_LIMIT if over else None,
         )
 

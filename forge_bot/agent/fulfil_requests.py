@@ -29,86 +29,39 @@ from forge_bot.store import is_full
 from forge_bot.values import Frozen, TaskId
 
 
-class SortedRequests(Frozen):
-    """One turn's requests, sorted. The keys keep the order of the requests."""
-
-    wanted: tuple[CapabilityRequest, ...]
-    known: tuple[CapabilityResult, ...]
-    notes: tuple[str, ...]
-
-
-def sort_requests(
-    asked: Explore,
-    turn: int,
-    before: Sequence[CapabilityResult],
-    providers: Sequence[str],
-    limit: int,
-    running: Sequence[str] = (),
-) -> SortedRequests:
-    """Sort the requests of one turn, context before actions.
+def requests_of(asked: Explore, turn: int, most: int) -> tuple[CapabilityRequest, ...]:
+    """Return the first requests of one turn, context before actions.
 
     The list that contains a request and its claimed type do not matter: the catalogue knows the
-    names. Only requests that read are answered once; those named in `running` run again.
+    names.
     """
     pairs = [(item.provider, item.params_json, item.reasoning) for item in asked.requests]
     pairs += [(item.capability, item.params_json, item.reasoning) for item in asked.actions]
-    seen = {
-        (item.capability, item.params): item.key
-        for item in before
-        if item.status is not ResultStatus.SKIPPED_DUPLICATE and item.capability not in running
-    }
-    wanted: list[CapabilityRequest] = []
-    known: list[CapabilityResult] = []
-    for index, (capability, params_json, reasoning) in enumerate(pairs[:limit], 1):
-        params = canonical(params_json)
-        item = CapabilityRequest(
-            key=effect_key(turn, index, capability, params or params_json),
+    return tuple(
+        CapabilityRequest(
+            key=effect_key(turn, index, capability, params),
             capability=capability,
-            params=params or params_json,
+            params=params,
             reasoning=reasoning,
         )
-        same = (item.capability, item.params)
-        if (
-            answer := _without_looking(item, params is None, seen.get(same), providers)
-        ) is not None:
-            known.append(answer)
-        else:
-            wanted.append(item)
-        if capability not in running:
-            seen.setdefault(same, item.key)
-    return SortedRequests(
-        wanted=tuple(wanted), known=tuple(known), notes=_left_out(len(pairs), limit)
+        for index, (capability, text, reasoning) in enumerate(pairs[:most], 1)
+        for params in [canonical(text) or text]
     )
 
 
 def _without_looking(
-    item: CapabilityRequest, garbled: bool, first: str | None, providers: Sequence[str]
+    item: CapabilityRequest, first: str | None, providers: Sequence[str]
 ) -> CapabilityResult | None:
     if first is not None:
         return result_of(item, ResultStatus.SKIPPED_DUPLICATE, already_shown(first))
     if item.capability not in providers:
         offered = ", ".join(providers) or "none"
-        return result_of(
-            item,
-            ResultStatus.UNKNOWN_CAPABILITY,
-            f"There is no capability of that name. There are: {offered}.",
-        )
-    if garbled:
-        return result_of(
-            item, ResultStatus.INVALID_PARAMS, "The parameters are not the text of one JSON object."
-        )
+        why = f"There is no capability of that name. There are: {offered}."
+        return result_of(item, ResultStatus.UNKNOWN_CAPABILITY, why)
+    if canonical(item.params) is None:
+        why = "The parameters are not the text of one JSON object."
+        return result_of(item, ResultStatus.INVALID_PARAMS, why)
     return None
-
-
-def _left_out(asked: int, limit: int) -> tuple[str, ...]:
-    if asked <= limit:
-        return ()
-    return (
-        (
-            f"You asked for {asked} things; the first {limit} were looked up. Ask again for what"
-            " you still need."
-        ),
-    )
 
 
 Result = TypeVar("Result")
@@ -226,17 +179,33 @@ class Fulfilment:
         self._room = asyncio.Semaphore(_SIDE_BY_SIDE)
         self._commands = asyncio.Lock()
 
-    async def fulfil(self, wanted: tuple[CapabilityRequest, ...]) -> tuple[CapabilityResult, ...]:
-        """Look up the requests in parallel; return the results in order.
+    async def fulfil(
+        self, wanted: Sequence[CapabilityRequest], before: Sequence[CapabilityResult]
+    ) -> tuple[CapabilityResult, ...]:
+        """Look up the requests in parallel; return the results in order. Only requests that read
+        are answered once; those that run commands run again.
 
         Raises ActionsWanted, after the lookups, for actions without results that are left to
         others.
         """
-        left = [item for item in wanted if self._is_left(item)]
-        looked = (self._look_up(item) for item in wanted if item not in left)
-        results = tuple(await asyncio.gather(*looked))
+        at = self.assignment
+        seen = {
+            (item.capability, item.params): item.key
+            for item in before
+            if item.status is not ResultStatus.SKIPPED_DUPLICATE
+        }
+        results: dict[str, CapabilityResult] = {}
+        for item in wanted:
+            same = (item.capability, item.params)
+            first = None if item.capability in at.running else seen.setdefault(same, item.key)
+            repeated = first if first != item.key else None
+            if (answer := _without_looking(item, repeated, at.providers)) is not None:
+                results[item.key] = answer
+        open_ = [item for item in wanted if item.key not in results]
+        left = [item for item in open_ if self._is_left(item)]
+        looked = (self._look_up(item) for item in open_ if item not in left)
+        results |= {result.key: result for result in await asyncio.gather(*looked)}
         if left:
-            at = self.assignment
             raise ActionsWanted(
                 [
                     LeftAction(
@@ -249,7 +218,7 @@ class Fulfilment:
                     for item in left
                 ]
             )
-        return results
+        return tuple(results[item.key] for item in wanted)
 
     def _is_left(self, item: CapabilityRequest) -> bool:
         at = self.assignment

@@ -361,6 +361,14 @@ def cut_off(kind: AnswerKind, output_tokens: int) -> str:
     )
 
 
+def left_out(asked: int, most: int) -> str:
+    """Return the note on requests beyond the limit of one turn."""
+    return (
+        f"You asked for {asked} things; the first {most} were looked up. Ask again for what you"
+        " still need."
+    )
+
+
 def already_shown(first: str) -> str:
     """Return the content of a repeated request."""
     return f"You asked for exactly this before: see result {first} above. It has not changed."
