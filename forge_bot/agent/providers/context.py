@@ -223,4 +223,5 @@ def _faults(error: ValidationError, menu: CapabilitySpec) -> str:
         f"{'.'.join(str(part) for part in item['loc']) or 'parameters'}: {item['msg']}"
         for item in error.errors()[:5]
     )
-    return f"{faults}. It takes:\n{menu.line}"
+    takes = "; ".join(f"{item.name} ({item.kind})" for item in menu.parameters)
+    return f"{faults}. It takes: {takes}."

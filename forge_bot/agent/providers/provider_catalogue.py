@@ -119,16 +119,6 @@ class CapabilitySpec(Frozen):
     kind: CapabilityType = CapabilityType.PROVIDER
     source: str = Field(default="", description="the server or the folder that it comes from")
 
-    @property
-    def line(self) -> str:
-        given = ", ".join(
-            item.name if item.required else f"{item.name}?" for item in self.parameters
-        )
-        details = "".join(
-            f"\n  - {item.name} ({item.kind}): {item.description}" for item in self.parameters
-        )
-        return f"- {self.name}({given}): {self.description}{details}"
-
 
 @cache
 def spec(name: str, params: type[BaseModel], effect: Effect = Effect.READS) -> CapabilitySpec:
