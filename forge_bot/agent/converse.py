@@ -21,6 +21,7 @@ from forge_bot.agent.assignment import (
     Notice,
     Opening,
     StopReason,
+    TryOutcome,
     WorkResult,
 )
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, without_known_lines
@@ -36,7 +37,6 @@ from forge_bot.agent.models.base import (
     prompt_tokens,
 )
 from forge_bot.agent.text_files import UNEDITABLE
-from forge_bot.agent.tries import TryOutcome
 from forge_bot.text_format import cut
 from forge_bot.values import Usage
 

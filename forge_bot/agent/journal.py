@@ -19,10 +19,10 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
+from forge_bot.agent.assignment import TryOutcome
 from forge_bot.agent.capabilities import CapabilityResult
 from forge_bot.agent.models.base import BatchTicket, ChatMessage, FinishReason, ModelReply
 from forge_bot.agent.redaction import redactor
-from forge_bot.agent.tries import TryOutcome
 from forge_bot.store import full, without_room, write_whole
 from forge_bot.values import Frozen, Usage
 

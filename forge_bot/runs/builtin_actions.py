@@ -4,7 +4,7 @@ patches, ready-made documents.
 
 from collections.abc import Callable
 
-from forge_bot.agent.tries import TryOutcome, with_tries
+from forge_bot.agent.assignment import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import drafted_document

@@ -120,7 +120,7 @@ def test_parameters_that_do_not_fit_are_answered_with_the_entry(
     )
     assert found.status is ResultStatus.INVALID_PARAMS
     assert said in found.content
-    assert "- read_file(path, start?, end?)" in found.content
+    assert "It takes: path (string); start" in found.content
 
 
 def test_an_unknown_capability_is_answered_with_those_there_are(ask: Ask) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple, assert_never
 
 from pydantic import JsonValue
 
-from forge_bot.agent.tries import TryOutcome
+from forge_bot.agent.assignment import TryOutcome
 from forge_bot.engine import (
     Action,
     Checkpoint,

@@ -10,6 +10,7 @@ from forge_bot.agent.ask_model import BatchLane
 from forge_bot.agent.assignment import (
     Assignment,
     StopReason,
+    TryOutcome,
     WorkLimits,
     WorkResult,
     beginning,
@@ -24,7 +25,6 @@ from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, Image, Model
 from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.tool_catalogue import ToolContext, get_capability_specs
-from forge_bot.agent.tries import TryOutcome
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.drafts import may_draft
 from forge_bot.engine.phases import AnsweringPhase

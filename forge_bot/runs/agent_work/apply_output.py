@@ -5,10 +5,10 @@ person's approval are held as a patch.
 import os
 from collections.abc import Callable, Sequence
 
+from forge_bot.agent.assignment import FormattedFile, with_formatting
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.text_files import normalise
-from forge_bot.agent.tries import FormattedFile, with_formatting
 from forge_bot.artifacts.markdown import without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from forge_bot.agent.assignment import StopReason, WorkResult, place_of
+from forge_bot.agent.assignment import StopReason, WorkResult, place_of, with_tries
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.providers.context import RUN_SNIPPET, ProviderContext
-from forge_bot.agent.tries import with_tries
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import (
     AgentFailed,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from forge_bot.agent.tries import FormattedFile, TryOutcome, named, with_formatting
+from forge_bot.agent.assignment import FormattedFile, TryOutcome, named, with_formatting
 from forge_bot.engine.phases import DRAFT
 from forge_bot.errors import CannotJudge, PathEscapes, WriteFailed
 from forge_bot.git import Tree, blob_id

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from forge_bot.agent.assignment import TryOutcome, named
 from forge_bot.agent.model_answers import fenced
-from forge_bot.agent.tries import TryOutcome, named
 from forge_bot.engine import State
 from forge_bot.git import Tree
 from forge_bot.runs.notifications import Message

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from forge_bot.agent.tries import HEADING
+from forge_bot.agent.assignment import HEADING
 from forge_bot.artifacts.markdown import without_section
 from forge_bot.artifacts.plans import ChangeType
 from forge_bot.artifacts.read_artifact import Requirement, read_requirements
