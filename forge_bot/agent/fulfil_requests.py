@@ -17,11 +17,11 @@ from forge_bot.agent.capabilities import (
     ResultStatus,
     canonical,
     effect_key,
+    result_of,
 )
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import Explore, already_shown, printable
-from forge_bot.agent.providers.provider_catalogue import result_of
 from forge_bot.engine import State
 from forge_bot.engine.call_records import outstanding_call
 from forge_bot.errors import BatchUnderWay, ModelUnavailable

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.assignment import WorkLimits
-from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
+from forge_bot.agent.capabilities import CapabilityRequest, Declined, ResultStatus
 from forge_bot.agent.providers import git_read_only
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.providers.provider_catalogue import Declined
 from tests.agent.repository_scene import Ask, git
 
 

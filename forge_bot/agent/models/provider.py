@@ -29,17 +29,15 @@ from forge_bot.agent.models.base import (
     prompt_tokens,
 )
 from forge_bot.agent.models.known_providers import (
+    error_details,
+    key_refused,
     missing_key,
     needs_key,
     offers_batches,
-    worst_case,
-)
-from forge_bot.agent.models.provider_errors import (
-    error_details,
-    key_refused,
     retry_delay,
     to_forge_error,
     violation,
+    worst_case,
 )
 from forge_bot.errors import ForgeError, QuestionRejected, UnknownModel
 from forge_bot.values import Frozen, Usage

@@ -15,7 +15,7 @@ from forge_bot.agent.models.base import (
     PossiblyCharged,
     Unanswered,
 )
-from forge_bot.agent.models.provider_errors import error_details, to_forge_error
+from forge_bot.agent.models.known_providers import error_details, to_forge_error
 from forge_bot.errors import ModelUnavailable
 
 if TYPE_CHECKING:

@@ -17,19 +17,17 @@ from forge_bot.agent.capabilities import (
     READ_FILE,
     CapabilityRequest,
     CapabilityResult,
-    Effect,
-    ResultStatus,
-)
-from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
-from forge_bot.agent.providers.provider_catalogue import (
     CapabilitySpec,
     Declined,
+    Effect,
     ProviderResult,
+    ResultStatus,
     ends,
     head,
     result_of,
     spec,
 )
+from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
 from forge_bot.agent.providers.repository_files import (
     ListFiles,
     ReadFile,

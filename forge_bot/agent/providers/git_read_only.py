@@ -10,8 +10,7 @@ from tempfile import TemporaryFile
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
+from forge_bot.agent.capabilities import Declined, ProviderResult, ResultStatus, head
 from forge_bot.agent.text_files import normalise
 from forge_bot.errors import GitFailed
 from forge_bot.git.process import git as run_git

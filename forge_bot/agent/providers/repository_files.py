@@ -15,9 +15,8 @@ from stat import S_ISDIR, S_ISREG
 
 from pydantic import Field
 
-from forge_bot.agent.capabilities import ResultStatus
+from forge_bot.agent.capabilities import Declined, ProviderResult, ResultStatus, head
 from forge_bot.agent.providers.git_read_only import RECORDS, git, is_private
-from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
 from forge_bot.agent.text_files import NotText, TextFile, expand_braces, inside, normalise
 from forge_bot.knowledge.code_index import definitions_of
 from forge_bot.text_format import cut

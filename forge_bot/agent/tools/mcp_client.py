@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.provider_catalogue import Declined, ProviderResult, head
+from forge_bot.agent.capabilities import Declined, ProviderResult, ResultStatus, head
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.server_start import innermost, sentence_of, started
 from forge_bot.agent.tools.setup import CapabilitySetup, secrets_for

@@ -29,8 +29,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self, TextIO, cast
 
-from forge_bot.agent.capabilities import ResultStatus
-from forge_bot.agent.providers.provider_catalogue import Declined
+from forge_bot.agent.capabilities import Declined, ResultStatus
 from forge_bot.agent.tools.setup import (
     TREE,
     CapabilitySetup,

@@ -17,18 +17,16 @@ from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
     CapabilityResult,
-    CapabilityType,
-    Effect,
-    ResultStatus,
-)
-from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.providers.provider_catalogue import (
     CapabilitySpec,
+    CapabilityType,
     Declined,
+    Effect,
     Parameter,
+    ResultStatus,
     parameters_of,
     result_of,
 )
+from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.mcp_client import (
     MCPToolInfo,

@@ -16,14 +16,19 @@ from forge_bot.agent.assignment import (
     beginning,
     place_of,
 )
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.capabilities import (
+    CapabilityRequest,
+    CapabilityResult,
+    CapabilitySpec,
+    Effect,
+    ResultStatus,
+)
 from forge_bot.agent.converse import Try, converse
 from forge_bot.agent.fulfil_requests import AgentStops
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, Image, Model
-from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
 from forge_bot.agent.tools.tool_catalogue import ToolContext, get_capability_specs
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.drafts import may_draft

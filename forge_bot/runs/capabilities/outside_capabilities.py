@@ -12,8 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from forge_bot.agent.capabilities import CapabilityResult, CapabilityType, Effect, ResultStatus
-from forge_bot.agent.providers.provider_catalogue import CapabilitySpec
+from forge_bot.agent.capabilities import (
+    CapabilityResult,
+    CapabilitySpec,
+    CapabilityType,
+    Effect,
+    ResultStatus,
+)
 from forge_bot.agent.tools.setup import SERVER_VARIABLES, TREE, CapabilitySetup, texts_of
 from forge_bot.agent.tools.tool_catalogue import ToolCalls, ToolCatalogue, discover_capabilities
 from forge_bot.engine.capability_uses import summed

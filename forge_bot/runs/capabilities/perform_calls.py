@@ -14,13 +14,19 @@ from pathlib import Path
 
 from forge_bot.agent.ask_model import BatchLane
 from forge_bot.agent.assignment import Assignment, Notice, StopReason, WorkLimits, WorkResult
-from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Effect, ResultStatus
+from forge_bot.agent.capabilities import (
+    CapabilityRequest,
+    CapabilityResult,
+    Effect,
+    ResultStatus,
+    head,
+    result_of,
+)
 from forge_bot.agent.converse import converse
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.models.base import ChatMessage, Model
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.providers.provider_catalogue import head, result_of
 from forge_bot.agent.tools.skills import (
     RUN_SCRIPT,
     SkillDefinition,
