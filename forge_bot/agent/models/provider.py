@@ -1,6 +1,6 @@
 """Any model behind a provider's API, through pydantic-ai.
 
-Only this module, provider_batches and provider_errors use that library. One question is one
+Only this module, provider_batches and known_providers use that library. One question is one
 request. Only this module retries, so retries never multiply.
 """
 
