@@ -103,6 +103,9 @@ _INTERFACE = re.compile(
 )
 """Code that is a signature, a declaration, an option or a route."""
 FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
+_POINTER = re.compile(
+    r"(?:see|as) (?:below|above|described)\.?|(?:the|its) tests? below\b.*", re.IGNORECASE
+)
 _JOINT = re.compile(r"\s*(?:,|;|&|(?:, ?)?and)\s*")
 
 
@@ -256,7 +259,8 @@ def _about(block: Block, paths: Sequence[str]) -> str:
     words = block.words
     for path in paths:
         _, _, words = words.partition(f"`{one_line(path)}`")
-    return one_line(words).lstrip(",;:：–—- ")
+    change = one_line(words).lstrip(",;:：–—- ")
+    return "" if _POINTER.fullmatch(change) else change
 
 
 def _first_below(behind: Sequence[Block]) -> str:

@@ -95,9 +95,9 @@ def steps(text: str) -> Iterator[Any]:
 
 
 def test_every_input_reaches_the_steps_by_its_variable_and_the_gate_has_all_of_its_own() -> None:
-    gate, install, client, door, _, stranded, run = steps(ACTION_YML)
+    gate, install, door, _, stranded, run = steps(ACTION_YML)
     travelled: dict[str, str] = {}
-    for step in (gate, install, client, door, stranded, run):
+    for step in (gate, install, door, stranded, run):
         for variable, value in step["env"].items():
             travelled[variable] = re.sub(r"^\$\{\{ (?:.* \|\| )?inputs\.(.*) \}\}$", r"\1", value)
     assert set(travelled.values()) == read(ACTION_YML)["inputs"].keys()
