@@ -172,12 +172,10 @@ def create_run(
         remember_state_folder(repository)
         places = run_paths(repository, name)
         new = _Start(repository, beginning, pipeline, name, head, stamp)
-        outside = new.commit_beside if plan.here else new.write
-        begin = outside if external_worktree else new.commit_apart
         with _left_whole(places.home):
             if note is not None:
                 note(places)
-            tree = begin()
+            tree = new.write() if external_worktree else new.commit_apart()
     return RunInfo(
         name=name,
         branch=plan.branch,
@@ -227,29 +225,21 @@ class _Start(NamedTuple):
     stamp: datetime
 
     def write(self) -> Tree:
-        """Write them into a tree where somebody else works. The folder is a run when the reports
-        are there.
+        """Write them into a tree where somebody else works: the reports last, since with them the
+        folder is a run. On the branch for merge they are committed too, on a new branch, and hidden
+        from git there.
         """
-        tree = Tree(self.repository.root)
-        workspace = Workspace(tree.path, self.name)
-        with _left_whole(workspace.path):
-            for name, raw in reversed(self._files(workspace).items()):
-                workspace.write(name, raw)
-        return tree
-
-    def commit_beside(self) -> Tree:
-        """Commit them on a new branch, and write them into a tree where somebody else works on
-        the branch for merge, hidden from git there.
-        """
-        root, branch = self.repository.root, self.beginning.plan.branch
+        root, plan = self.repository.root, self.beginning.plan
         workspace = Workspace(root, self.name, b"")
         files = self._files(workspace)
-        hide(root, workspace.relative)
+        if plan.here:
+            hide(root, workspace.relative)
         with _left_whole(workspace.path):
-            for name, raw in files.items():
+            for name, raw in reversed(files.items()):
                 workspace.write(name, raw)
-            self._move(RefMove(branch_ref(root, branch), self._commit(workspace, files)))
-        return Tree(root, branch)
+            if plan.here:
+                self._move(RefMove(branch_ref(root, plan.branch), self._commit(workspace, files)))
+        return Tree(root, plan.branch if plan.here else "")
 
     def commit_apart(self) -> Tree:
         """Commit them on a new branch, and make a work tree of that. A name that a person gave to

@@ -34,7 +34,6 @@ from forge_bot.engine import (
 from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report, head_of
 from forge_bot.errors import (
-    ForgeError,
     GitFailed,
     GitHubError,
     ModelUnavailable,
@@ -62,9 +61,9 @@ class LocalHost:
     """Performs the actions of one run in sequence, and the tasks of a wave in parallel.
 
     Without a `publisher` nothing is published. `withheld` names, by git's wildcards, files that
-    cannot be delivered from here: they stay in the approved patch. Errors of a publication that are
-    `passing` are raised and not reported, because whoever leads the run publishes again. `recorded`
-    is called in a thread after each report that was recorded, before anything else happens.
+    cannot be delivered from here: they stay in the approved patch. With `raises`, errors of a
+    publication are raised and not reported, because whoever leads the run publishes again.
+    `recorded` is called in a thread after each recorded report, before anything else happens.
     """
 
     def __init__(
@@ -74,7 +73,7 @@ class LocalHost:
         *,
         withheld: tuple[str, ...] = (),
         recorded: Callable[[], object] | None = None,
-        passing: tuple[type[ForgeError], ...] = (),
+        raises: bool = False,
     ) -> None:
         self.agents = agents
         self.run = agents.run
@@ -83,7 +82,7 @@ class LocalHost:
         self.publisher = publisher
         self.withheld = withheld
         self.recorded = recorded
-        self.passing = passing
+        self.raises = raises
         self._paths: tuple[str, ...] = ()
         self._offered = ""
 
@@ -102,7 +101,12 @@ class LocalHost:
             await asyncio.to_thread(self.recorded)
 
     async def perform(self, state: State, action: WorkAction) -> AsyncGenerator[Report]:
-        """Run agents and the project's commands, and write the engine's documents."""
+        """Run agents and the project's commands, and write the engine's documents. Raises
+        ActionsWanted for an approved call that is left to others.
+        """
+        calls_tools = isinstance(action, Exec) and action.operation == "call-tools"
+        if calls_tools and self.agents.leave_actions:
+            raise ActionsWanted(outstanding_action(state))
         try:
             match action:
                 case SpawnAgent():
@@ -111,7 +115,6 @@ class LocalHost:
                             self._paths = paths
                             yield report
                 case Exec(operation="call-tools"):
-                    self._leave_calls(state)
                     self._began(action, (action.task,) if action.task is not None else ())
                     await self.agents.outside.discover()
                     act = self.agents.acting(action)
@@ -119,13 +122,11 @@ class LocalHost:
                     calls = next_call(action, state, self.run, catalogue, act)
                     while (made := await asyncio.to_thread(next, calls, None)) is not None:
                         yield made
-                case Exec(operation="prepare"):
-                    self._began(action)
-                    await check_keys(self.agents.models)
-                    yield await asyncio.to_thread(self._reported, self._execute, state, action)
                 case Exec():
                     self._began(action, (action.task,) if action.task is not None else ())
-                    yield await asyncio.to_thread(self._reported, self._execute, state, action)
+                    if action.operation == "prepare":
+                        await check_keys(self.agents.models)
+                    yield await self._reported(partial(self._execute, state, action), action)
                 case WriteFile():
                     self._began(action)
                     yield written(action, self.run)
@@ -146,18 +147,14 @@ class LocalHost:
 
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:
         """Publish the parts that this machine can publish, if this host publishes at all."""
+        del state
         if self.publisher is not None:
             self._began(action)
-            publish = partial(self._publish, self.publisher)
             if (theirs := await asyncio.to_thread(self.publisher.peoples_commits)) is not None:
                 yield theirs
                 return
-            yield await asyncio.to_thread(self._reported, publish, state, action, self.passing)
-
-    def _leave_calls(self, state: State) -> None:
-        """Raise ActionsWanted for an approved call, if it is left to others."""
-        if self.agents.leave_actions:
-            raise ActionsWanted(outstanding_action(state))
+            publish = partial(self._publish, self.publisher, action)
+            yield await self._reported(publish, action, raises=self.raises)
 
     def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
         self.tell(
@@ -166,17 +163,13 @@ class LocalHost:
             )
         )
 
-    def _reported(
-        self,
-        do: Callable[[State, Exec], Report],
-        state: State,
-        action: Exec,
-        passing: tuple[type[ForgeError], ...] = (),
+    async def _reported(
+        self, do: Callable[[], Report], action: Exec, *, raises: bool = False
     ) -> Report:
         try:
-            return do(state, action)
+            return await asyncio.to_thread(do)
         except (GitFailed, GitHubError) as error:
-            if isinstance(error, passing) and not isinstance(error, PushRefused):
+            if raises and not isinstance(error, PushRefused):
                 raise
             return not_done(action, self.run, error)
 
@@ -198,7 +191,7 @@ class LocalHost:
             case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
 
-    def _publish(self, publisher: Publisher, _state: State, action: Exec) -> Report:
+    def _publish(self, publisher: Publisher, action: Exec) -> Report:
         name = action.action_id
         match action.operation:
             case "post-to-source" if publisher.asks():

@@ -194,7 +194,7 @@ class Session:
         *,
         leave_actions: bool = False,
         delivered: Callable[[], object] = lambda: None,
-        passing: tuple[type[ForgeError], ...] = (),
+        raises: bool = False,
     ) -> LocalHost:
         """The host that performs on this machine. `delivered` is called after each report. Raises
         what opening models and prompts raises.
@@ -209,7 +209,7 @@ class Session:
             delivered=delivered,
         )
         publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
-        return LocalHost(agents, publisher, recorded=delivered, passing=passing)
+        return LocalHost(agents, publisher, recorded=delivered, raises=raises)
 
 
 class TerminalHost:

@@ -191,7 +191,7 @@ class _RunWork:
             run,
             leave_actions=leave_actions,
             delivered=lambda: self._push(run),
-            passing=(GitFailed, GitHubUnavailable, RateLimited),
+            raises=True,
         )
 
     def _push(self, run: Run) -> None:
