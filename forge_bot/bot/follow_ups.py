@@ -58,11 +58,11 @@ def asks_for_more(run: Run, spoken: ThreadCommand, thread: Thread) -> bool:
 
 
 def follow_command(
-    run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, strike: Redactor
+    run: Run, spoken: ThreadCommand, writer: CommentWriter, strike: Redactor
 ) -> None:
     """Begin what somebody asks for, or tell them why not."""
     try:
-        _check_open(run, thread)
+        _check_open(run, writer.thread)
         wanted = _wanted(run, spoken, writer)
         if isinstance(wanted, CommentReply):
             writer.say(wanted, spoken)
@@ -116,7 +116,7 @@ def _follow_review(run: Run, writer: CommentWriter, strike: Redactor) -> None:
 
 def _check_open(run: Run, thread: Thread) -> None:
     """Raise ReportRejected if the run's pull request was closed or merged."""
-    pull = thread.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
+    pull = thread.pull_request(run)
     if pull is not None and pull.state is not PullState.OPEN:
         prefix = thread.inputs.prefix
         merged = (

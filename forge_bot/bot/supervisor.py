@@ -158,7 +158,7 @@ class Supervisor:
                 take_peoples_commits(run)
             closed = self._stopped_by_closing(run)
             questions = thread_commands.carry_out(
-                run, self.thread, self.writer, self.strike, self.around, closed
+                run, self.writer, self.strike, self.around, closed
             )
             closed = self._stopped_by_closing(run)
             if closed is None:

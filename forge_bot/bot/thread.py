@@ -27,7 +27,7 @@ from forge_bot.gate.people import (
     to_ask_about,
 )
 from forge_bot.github_api import Forge
-from forge_bot.github_api.types import Comment, ReviewComment
+from forge_bot.github_api.types import Comment, PullRequest, ReviewComment
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker
@@ -92,11 +92,14 @@ class Thread:
         """Return the number of the run's pull request, also of one that a person opened from the
         branch for merge, as the thread asks for where GitHub does not let us; 0 without one.
         """
-        state = run.state
-        if not state.pull_request and state.ended and self._by_hand is None:
-            pull = self.github.pull_request_for(state.pull_request_branch or state.branch)
+        if not run.state.pull_request and run.state.ended and self._by_hand is None:
+            pull = self.pull_request(run)
             self._by_hand = pull.number if pull is not None else 0
-        return number_of(state.pull_request) or self._by_hand or 0
+        return number_of(run.state.pull_request) or self._by_hand or 0
+
+    def pull_request(self, run: Run) -> PullRequest | None:
+        """Return the open pull request of the run's branch for merge, or the newest closed one."""
+        return self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
 
     def look_again(self) -> None:
         """Forget the comments: new ones may have come."""

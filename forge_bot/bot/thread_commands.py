@@ -59,7 +59,6 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
 
 def carry_out(
     run: Run,
-    thread: Thread,
     writer: CommentWriter,
     strike: Redactor,
     around: JobContext,
@@ -69,27 +68,27 @@ def carry_out(
     the run stands where its issue is closed.
     """
     questions: list[ThreadCommand] = []
-    for spoken in tuple(unseen(run, thread)):
-        if follow_ups.asks_for_more(run, spoken, thread):
-            follow_ups.follow_command(run, spoken, thread, writer, strike)
+    for spoken in tuple(unseen(run, writer.thread)):
+        if follow_ups.asks_for_more(run, spoken, writer.thread):
+            follow_ups.follow_command(run, spoken, writer, strike)
             continue
         match spoken.command:
             case grammar.Ask():
                 questions.append(spoken)
             case grammar.Start(taken=(_, *_)) if not run.state.ended:
-                _refresh(run, spoken, thread, writer, around)
+                _refresh(run, spoken, writer, around)
             case grammar.Help():
                 # The gate answers it.
                 continue
             case grammar.Status() | grammar.Start():
                 writer.say(_talk(spoken, run, writer, closed), spoken)
             case grammar.Refresh():
-                _refresh(run, spoken, thread, writer, around)
+                _refresh(run, spoken, writer, around)
             case grammar.Update():
-                _update(run, spoken, thread, writer)
+                _update(run, spoken, writer)
             case command:
                 # Pyright points here at a command that has neither a case nor a report.
-                _report(run, command, spoken, thread, writer)
+                _report(run, command, spoken, writer)
     return tuple(questions)
 
 
@@ -107,11 +106,7 @@ def _talk(
 
 
 def _report(
-    run: Run,
-    command: grammar.RunCommand,
-    spoken: ThreadCommand,
-    thread: Thread,
-    writer: CommentWriter,
+    run: Run, command: grammar.RunCommand, spoken: ThreadCommand, writer: CommentWriter
 ) -> None:
     try:
         if _only_resumes(run, command):
@@ -125,7 +120,7 @@ def _report(
         if report is None:
             return
         if isinstance(report, Answered) and report.answer is Answer.APPROVE:
-            outcome = judge_approval(run, thread, spoken.by)
+            outcome = judge_approval(run, writer.thread, spoken.by)
             if outcome.adds_nothing:
                 given = {"awaited": outcome.awaited, "again": outcome.again}
                 writer.say(reply("not_enough", commands=writer.commands, **given), spoken)
@@ -137,17 +132,17 @@ def _report(
         return
     if isinstance(report, Answered) and report.awaits_others:
         writer.show_approvals(run)
-    if (shown := _shown_back(spoken, report, thread, writer)) is not None:
+    if (shown := _shown_back(spoken, report, writer)) is not None:
         writer.say(shown, spoken)
     else:
         writer.react(spoken.comment, "rocket")
 
 
 def _shown_back(
-    spoken: ThreadCommand, report: Report, thread: Thread, writer: CommentWriter
+    spoken: ThreadCommand, report: Report, writer: CommentWriter
 ) -> CommentReply | None:
     """Return what counted of a comment; None where that is plain."""
-    unread = thread.parsed(spoken.comment).unread
+    unread = writer.thread.parsed(spoken.comment).unread
     words = ""
     match report:
         case Answered(answer=Answer.APPROVE):
@@ -160,11 +155,11 @@ def _shown_back(
     return command_replies.shown_back(writer.commands, line=line, words=words)
 
 
-def _update(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter) -> None:
+def _update(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> None:
     """Merge the new commits of the base branch, unless the pull request is over."""
-    branch, base = run.state.pull_request_branch or run.state.branch, target_of(run)
+    base = target_of(run)
     try:
-        pull = thread.github.pull_request_for(branch) if thread.pull_of(run) else None
+        pull = writer.thread.pull_request(run)
         if pull is not None and pull.state is not PullState.OPEN:
             raise CannotUpdate(f"The pull request is {pull.state.value} already.")
         at, via = spoken.comment.created_at, spoken.comment.url
@@ -181,11 +176,9 @@ def _update(run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWrit
     writer.say(reply_with_state("updated", writer.view(run), base=base), spoken)
 
 
-def _refresh(
-    run: Run, spoken: ThreadCommand, thread: Thread, writer: CommentWriter, around: JobContext
-) -> None:
+def _refresh(run: Run, spoken: ThreadCommand, writer: CommentWriter, around: JobContext) -> None:
     """Freeze the issue as it was when the command came; the run's first commits do not change."""
-    woken = spoken.comment.id == around.wake.comment
+    woken, thread = spoken.comment.id == around.wake.comment, writer.thread
     try:
         issue = thread.github.issue(thread.number)
         start = spoken.command if isinstance(spoken.command, grammar.Start) else grammar.Start()

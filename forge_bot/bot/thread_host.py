@@ -120,7 +120,7 @@ class Publication:
         """Update an open pull request's text, and mark it as ready once verification is green. One
         that a person opened keeps the person's words.
         """
-        pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
+        pull = self.writer.thread.pull_request(run)
         own = self.writer.thread.inputs.policy.own.casefold()
         if pull is None or pull.state is not PullState.OPEN or pull.author.login.casefold() != own:
             return
@@ -149,7 +149,7 @@ class Publication:
         """Say at the head of an open pull request which commit the run's evidence covers, where the
         token may do that.
         """
-        pull = self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
+        pull = self.writer.thread.pull_request(run)
         stated = run.workspace.read_bytes(EVIDENCE)
         if pull is None or pull.state is not PullState.OPEN or stated is None:
             return

@@ -48,13 +48,3 @@ def test_a_wake_and_the_next_command_collect_the_batches_of_earlier_jobs(
     assert (retried.code, retried.outcome) == (0, "waiting"), retried.log
     assert set(Counter(provider.handed_in).values()) == {1}
     assert stage.state["flags"]["batch"] is True
-
-
-def test_an_abandoned_run_of_a_thread_cancels_its_batch(
-    stage: Stage, provider: BatchServer
-) -> None:
-    begun(stage, provider)
-    job = stage.say("/forge abandon")
-    assert job is not None
-    assert job.outcome == "abandoned", job.log
-    assert [each.cancelled for each in provider.batches] == [True]

@@ -10,7 +10,7 @@ import pytest
 from forge_bot.git.revisions import ENDED
 from tests.bot.kept import Kept
 from tests.bot.stage import Stage, heard
-from tests.fakes.signing_keys import COMMITTER, signing_key, verified
+from tests.fakes.signing_keys import COMMITTER, verified
 
 pytestmark = pytest.mark.slow
 
@@ -53,20 +53,6 @@ def test_commits_for_merge_are_signed_by_the_jobs_that_write_and_who_works_has_n
     assert verified(bare.path, key, stage.offered) == f"G signer {COMMITTER}"
     for branch in (stage.branch, _record(stage)):
         assert verified(bare.path, key, branch, "%G?") == "N"
-
-
-def test_where_a_rule_demands_signed_commits_a_key_opens_the_pull_request(
-    waiting: Stage, tmp_path: Path
-) -> None:
-    name = waiting.branch.replace("feature/", "chore/", 1)
-    waiting.hub.protect(waiting.repo, name, signatures=True)
-    key = signing_key(tmp_path / "keys")
-    text = waiting.environ["FORGE_BOT_SIGNING_KEY"] = key.read_text()
-    job = heard(waiting.say("/approve"))
-    assert (job.code, waiting.offered) == (0, name), job.log
-    assert verified(waiting.repo.bare.path, key, name) == f"G signer {COMMITTER}"
-    secret = text.splitlines()[2]
-    assert secret not in job.log + job.summary + "".join(waiting.said())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from forge_bot.bot.comments.command_replies import failed
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.errors import BadConfig, DiskFull, NoTestCommand
 from forge_bot.interaction import markers
-from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import read_topic
 from tests.bot import scene
@@ -66,38 +65,10 @@ def test_what_the_gate_says_is_quiet_and_has_a_way_out() -> None:
     assert "people with the role write or higher" in role
 
 
-def test_where_nothing_has_begun_the_way_out_is_to_begin_and_of_a_question_to_ask_again() -> None:
-    begin = reply("rate_limited", commands=CommandNames(repeat="/forge"), until="")
-    assert "Say /forge in some minutes" in shown(begin.detail)
-    assert "branch" not in begin.detail
-    commands = CommandNames(repeat="/forge ask …")
-    ask = reply("key_refused", links=LINKS, commands=commands, secret="KEY")
-    assert "Then say /forge ask …" in shown(ask.detail)
-
-
 def test_advice_for_a_terminal_is_said_in_the_words_of_the_thread() -> None:
     made = failed(DiskFull("There is no room on /tmp."), LINKS, COMMANDS)
     assert "forge-bot resume" not in made.detail
     assert shown(made.detail).count("/forge retry") == 1
-
-
-def test_errors_of_the_registry_keep_their_words_code_and_exit_code() -> None:
-    made = failed(
-        BadConfig("The configuration is not right.", details=("budget: not a number",)),
-        LINKS,
-        COMMANDS,
-    )
-    text = shown(made.comment())
-    for part in (
-        "The configuration is not right.",
-        "budget: not a number",
-        "Correct the places named above",
-        "CONFIG-001",
-    ):
-        assert part in text
-        # What is named above stands above.
-        text = text.partition(part)[2]
-    assert made.outcome is Outcome.REFUSED
 
 
 def test_words_of_others_do_nothing_in_any_sentence() -> None:

@@ -139,26 +139,6 @@ def test_an_edit_by_hand_says_who_made_it_and_that_the_review_read_the_earlier_v
     )
 
 
-def test_a_long_difference_stands_open_above_the_documents() -> None:
-    view = scene.design_waits_again()
-    assert view.question is not None
-    longer = view.question.data.difference + "+ a line\n" * 200
-    said = checkpoint(with_data(view, difference=longer))
-    assert "**What changed**: the difference stands with the documents" in said
-    assert "· version 2" in said.splitlines()[0]
-    first, *rest = elements(said, "details")
-    assert first.get("open") is not None
-    assert "+    `date.max` was looked at" in everything(first)
-    assert all(each.get("open") is None for each in rest)
-
-
-def test_without_a_reviewer_a_person_is_told_that_nobody_has_looked() -> None:
-    made = scene.until(scene.bench(scene.Effort.S), "checkpoint-a")
-    assert "you are the first to look at it" in checkpoint(
-        scene.view(made.state, scene.question(made))
-    )
-
-
 @pytest.mark.parametrize("made", scene.WAITING.values(), ids=scene.WAITING.keys())
 def test_every_question_is_quiet_whole_and_found_again(made: Callable[[], RunView]) -> None:
     view = made()

@@ -40,25 +40,6 @@ def test_a_closed_issue_stops_its_run_with_one_comment_and_an_answer_goes_on(
     assert status(waiting) == "completed"
 
 
-def test_closing_reopening_and_closing_again_by_somebody_who_may_not_costs_no_installation(
-    waiting: Stage,
-) -> None:
-    before = len(waiting.issue.comments)
-    for change in (waiting.close, waiting.reopen, waiting.close):
-        assert change(by="stranger").result == "refused"
-    assert len(waiting.issue.comments) == before
-    assert heard(waiting.say("/forge status")).code == 0
-    assert len(waiting.said("reply occasion=issue-closed")) == 1
-
-
-def test_closing_an_issue_without_a_run_under_way_or_after_its_end_says_nothing(
-    stage: Stage,
-) -> None:
-    assert stage.close().result == "nothing"
-    assert stage.reopen().result == "nothing"
-    assert stage.said() == []
-
-
 @pytest.mark.slow
 def test_a_question_on_a_closed_issue_is_answered_and_does_not_go_on(waiting: Stage) -> None:
     waiting.model({("inquiry", "*", "*"): {"artifact_markdown": "From the first shift of all.\n"}})

@@ -108,15 +108,6 @@ def test_a_model_that_cannot_be_asked_is_said_once_and_the_run_stands_where_it_s
     assert stage.state["currentPhaseStatus"] == "awaiting_human"
 
 
-def test_a_limit_that_passes_is_waited_for_and_nobody_is_told(
-    stage: Stage, provider: Provider
-) -> None:
-    provider.first, provider.times = busy("0.01"), 2
-    assert stage.label().code == 0
-    assert stage.state["currentPhaseStatus"] == "awaiting_human"
-    assert stage.said("reply") == []
-
-
 # -- settings
 # --------------------------------------------------------------------------------------------------
 

@@ -17,10 +17,8 @@ from forge_bot.interaction.house_demands import house_demands
 from forge_bot.interaction.markers import read_marker
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs
-from forge_bot.store import Request, render_request
 from forge_bot.values import (
     CommandResult,
-    Effort,
     RedBeforeGreen,
     RequirementCheck,
     Source,
@@ -115,33 +113,6 @@ def test_type_and_title_are_those_of_the_design() -> None:
     assert of("# Design: perf: cache the table") == "perf: cache the table"
     assert of("# fix: `natural_list([])` returns @ann") == "fix: `natural_list([])` returns ann"
     assert of("# Design: sizes") == 'chore: prints "1000.0 kB"', "nothing states a type"
-
-
-@pytest.mark.parametrize(
-    ("labels", "issue_type", "begins"),
-    [
-        (("bug",), "", "fix: "),
-        (("type: enhancement", "help wanted"), "", "feat: "),
-        (("forge", "kind/documentation"), "", "docs: "),
-        (("enhancement",), "Bug", "fix: "),
-        (("priority-high", "fixed-by-next"), "Task", "chore: "),
-    ],
-)
-def test_without_a_design_that_states_it_the_issue_tells_the_type(
-    labels: tuple[str, ...], issue_type: str, begins: str
-) -> None:
-    request = render_request(
-        Request(
-            title="Sizes",
-            text="They are wrong.",
-            labels=labels,
-            issue_type=issue_type,
-            effort=Effort.M,
-            effort_reason="asked for",
-        )
-    )
-    text = pull_request(changed(branch="feature/1-x"), {"request.md": request})
-    assert text.title.startswith(begins)
 
 
 def test_where_nobody_was_asked_no_person_approved_and_a_review_is_by_no_person() -> None:
@@ -381,14 +352,3 @@ def test_a_call_without_an_answer_is_told_apart_from_what_the_run_cost() -> None
     body = shown(written(changed(usage=lost)).body)
     assert "$1.14 of $5.00 · 11 model calls" in body
     assert "one call was interrupted; it may be billed: up to $0.17" in body
-
-
-def test_of_commands_that_are_red_only_the_newly_red_ones_show_their_output() -> None:
-    verification = scene.delivered().state.verification
-    assert verification is not None
-    old = scene.GREEN.model_copy(update={"exit_code": 1, "tail": "502 old errors", "failures": ()})
-    new = old.model_copy(update={"argv": ("mypy",), "tail": "one new error"})
-    view = changed(baseline=(old,), verification=verification.replace(results=(old, new)))
-    body = written(view).body
-    assert "one new error" in body
-    assert "502 old errors" not in body

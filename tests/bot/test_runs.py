@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.bot.kept import Kept
-from tests.bot.stage import SECRET, Stage, heard
+from tests.bot.stage import SECRET, Stage
 
 
 def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
@@ -81,22 +81,3 @@ def test_a_lost_event_is_made_up_for_by_the_next_one_and_two_approvals_are_one(
     assert waiting.delivered(first).code == 0
     assert [decision["by"] for decision in waiting.state["decisions"]] == ["maint"]
     assert "No question is open" in waiting.said("reply occasion=cannot")[0]
-
-
-def test_a_stranger_starts_nothing_and_approves_nothing(stage: Stage, waiting: Stage) -> None:
-    refused = heard(stage.say("/forge", by="stranger"))
-    assert refused.result == "refused"
-    assert stage.branches() == ["main"]
-    assert heard(waiting.say("/approve", by="stranger")).result == "refused"
-    assert heard(waiting.say("/forge status")).code == 0
-    assert waiting.state["currentPhaseStatus"] == "awaiting_human"
-
-
-def test_what_is_not_configured_is_said_in_the_thread_in_the_summary_and_by_the_exit_code(
-    stage: Stage,
-) -> None:
-    stage.environ["FORGE_BOT_MODEL"] = "anthropic:claude-sonnet-4-5"
-    job = stage.label()
-    assert job.code == 5
-    assert "ANTHROPIC_API_KEY" in "".join(stage.said())
-    assert "key" in job.summary

@@ -3,12 +3,13 @@ goes on.
 """
 
 import re
-
 import pytest
-
 from tests.bot.stage import Stage, heard
 from tests.bot.truth import agree, agree_without_comment
 from tests.fakes.script import BREAKS, change
+import pytest
+from tests.bot.stage import Stage, heard
+
 
 COMMENT = r"POST .*/issues/\d+/comments$"
 
@@ -115,3 +116,21 @@ def test_a_write_or_push_whose_answer_is_lost_is_there_once_and_nobody_is_troubl
     assert len(waiting.said("reply occasion=status")) == 1
     assert waiting.said("reply occasion=github-007") == []
     finishes(waiting)
+
+
+
+@pytest.mark.slow
+def test_a_repository_without_a_commit_is_told_so_without_a_path_of_the_machine(
+    stage: Stage,
+) -> None:
+    commit = stage.repo.bare.head("main")
+    stage.repo.bare.set_ref("refs/heads/main", "")
+    job = stage.label()
+    assert (job.code, job.outcome) == (5, "refused"), job.log
+    (said,) = stage.said("reply occasion=git-003")
+    assert said.startswith("**There is no commit on the default branch, `main`.**")
+    assert "Push one to `main`" in said
+    assert "Then say `/forge`." in said
+    assert str(stage.folder) not in said + job.summary
+    stage.repo.bare.set_ref("refs/heads/main", commit)
+    assert heard(stage.say("/forge")).outcome == "waiting"
