@@ -1,5 +1,5 @@
 """An issue on the GitHub of the tests, and jobs that are woken by what happens to it, each on a
-machine of its own.
+machine of its own; and whether thread, summary, output and exit code of a job say the same.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any
 
 from forge_bot.gate.workflow_step import run_gate
 from forge_bot.resources import templates
+from forge_bot.sentences import say
 from tests.fakes import script
 from tests.fakes.github import Comment, FakeGitHub, Issue, Repository, Role
 from tests.fakes.warm_python import warm_python
@@ -307,3 +308,32 @@ def outputs(path: Path) -> dict[str, str]:
         found[name] = "\n".join(lines[:end])
         lines = lines[end + 1 :]
     return found
+
+
+OUTCOMES = {0: "waiting", 1: "failed", 5: "refused"}
+
+
+def agree(stage: Stage, job: Job, occasion: str, code: int, *, begun: bool = True) -> str:
+    """The comment for this occasion, after tracking comment, summary, output and exit code were
+    seen to say the same. Where no run was begun, the tracking comment says that and no more.
+    """
+    said = stage.said(f"reply occasion={occasion}")
+    assert len(said) == 1, stage.said()
+    assert "0000000" not in said[0]
+    agree_without_comment(stage, job, said[0].splitlines()[0], code, tracked=begun)
+    assert stage.said("tracking")[0].startswith(say("gate.not_begun")) == (not begun)
+    return said[0]
+
+
+def agree_without_comment(
+    stage: Stage, job: Job, headline: str, code: int, *, tracked: bool = True
+) -> None:
+    """The same where nobody is called: somebody wanted it so, or the thread cannot be written to;
+    then the tracking comment neither.
+    """
+    assert job.code == code, job.log
+    assert job.outcome == OUTCOMES[code]
+    assert headline in job.summary
+    assert f"exit code {code}" in job.summary
+    assert "0000000" not in job.summary
+    assert (headline in stage.said("tracking")[0]) == tracked

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.bot.stage import PERMISSIONS, Stage, heard
-from tests.bot.truth import agree
+from tests.bot.stage import PERMISSIONS, Stage, agree, heard
 from tests.fakes.agents import AgentServer
 from tests.fakes.model_server import ModelServer, Question, Says, busy
 

@@ -1,15 +1,21 @@
 """Whole runs in the issue thread: the gate, the supervisor and the worker as processes, git over
-HTTP, a scripted model.
+HTTP, a scripted model; of a server of one's own, of a pipeline of steps, of a draft.
 
 `test_real_processes.py` has those that the real Python runs from its start.
 """
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.bot.kept import Kept
-from tests.bot.stage import SECRET, Stage
+from tests.bot.parted import Parted
+from tests.bot.stage import SECRET, Stage, heard
+from tests.fakes.github import FakeGitHub
+from tests.runs.test_drafts import APPROVED, drafted
+from tests.runs.test_next_document import ANALYST
 
 
 def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
@@ -81,3 +87,61 @@ def test_a_lost_event_is_made_up_for_by_the_next_one_and_two_approvals_are_one(
     assert waiting.delivered(first).code == 0
     assert [decision["by"] for decision in waiting.state["decisions"]] == ["maint"]
     assert "No question is open" in waiting.said("reply occasion=cannot")[0]
+
+
+@pytest.mark.slow
+def test_a_whole_run_asks_the_server_only_and_leads_people_to_no_other_host(stage: Stage) -> None:
+    stage.environ["GITHUB_API_URL"] = f"{stage.hub.url}/api/v3"
+    stage.say("/forge", lost=True)
+    assert heard(stage.say("/forge status")).outcome == "waiting"
+    assert stage.hub.url in stage.said("tracking")[0]
+    job = heard(stage.say("/approve"))
+    assert (job.code, job.outcome) == (0, "done"), job.log
+    for text in (*stage.said(), stage.pull.body or "", job.summary):
+        hosts = set(re.findall(r"https?://([\w.:-]+)", text))
+        assert hosts <= {stage.hub.url.removeprefix("http://")}
+
+
+AUDIT = "forge:audit"
+
+
+def broken(stage: Stage, text: str = "def (:\n") -> None:
+    """A file on main that cannot be read whole."""
+    files: dict[str, str | bytes | None] = {"rota/broken.py": text}
+    stage.repo.bare.commit("main", files, "Break it", "ann <a@b.c>", stage.hub.clock.tick())
+
+
+def asked(stage: Stage) -> str:
+    """The question of an audit."""
+    stage.label(AUDIT)
+    stage.label()
+    return stage.said("checkpoint")[-1]
+
+
+@pytest.mark.slow
+def test_an_audit_goes_from_its_label_to_a_pull_request_without_a_model(stage: Stage) -> None:
+    broken(stage)
+    question = asked(stage)
+    assert "is not read whole: line 1 cannot be parsed" in question
+    stage.say("/approve")
+    assert stage.state["currentPhaseStatus"] == "completed", stage.said()
+    assert stage.state["usage"]["calls"] == 0
+    (path,) = [name for name in stage.files() if name.startswith(".annotations/")]
+    kept = json.loads(stage.files()[path])
+    assert (kept["code"], kept["node"]) == ("SCAN-001", "rota/broken.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [Stage, Parted], ids=["one job", "separate jobs"])
+def test_a_yes_in_the_thread_applies_the_draft_and_asks_no_model(
+    github: FakeGitHub, tmp_path: Path, kind: type[Stage]
+) -> None:
+    stage = kind(github, tmp_path / "jobs", tmp_path / "script.jsonl")
+    stage.model({(ANALYST, "*", "*"): drafted(), ("design-reviewer", "*", "*"): APPROVED})
+    heard(stage.say("/forge --effort S"))
+    question = stage.said("checkpoint")[-1]
+    assert "`draft.patch`" in question
+    assert "if day < self.start:" in question
+    heard(stage.say("/approve"))
+    assert stage.state["usage"]["calls"] == 2
+    assert "day < self.start" in stage.files()["rota/schedule.py"]

@@ -3,13 +3,11 @@ goes on.
 """
 
 import re
-import pytest
-from tests.bot.stage import Stage, heard
-from tests.bot.truth import agree, agree_without_comment
-from tests.fakes.script import BREAKS, change
-import pytest
-from tests.bot.stage import Stage, heard
 
+import pytest
+
+from tests.bot.stage import Stage, agree, agree_without_comment, heard
+from tests.fakes.script import BREAKS, change
 
 COMMENT = r"POST .*/issues/\d+/comments$"
 
@@ -116,7 +114,6 @@ def test_a_write_or_push_whose_answer_is_lost_is_there_once_and_nobody_is_troubl
     assert len(waiting.said("reply occasion=status")) == 1
     assert waiting.said("reply occasion=github-007") == []
     finishes(waiting)
-
 
 
 @pytest.mark.slow
