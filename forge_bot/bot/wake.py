@@ -28,10 +28,9 @@ from forge_bot.gate.github_names import COMMENT_ANCHOR
 from forge_bot.git import Repository
 from forge_bot.github_api import Forge, connect
 from forge_bot.interaction.command_names import CommandNames
-from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, runs
+from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, run_standing, runs
 from forge_bot.runs.model_access import Payment, cap_windows, is_switched_off, month_of, paid_since
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.run_snapshot import run_standing
 from forge_bot.runs.this_process import now
 from forge_bot.runs.workflow_file import UNANSWERED, WORKFLOW
 from forge_bot.settings import Config, load_config

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 from rich.markup import escape
 
@@ -92,7 +91,7 @@ def _list_places(run: Run, code: Offer, kept: str) -> Iterator[str]:
         )
         yield _format_row("branch", begins)
     yield _format_row("record", escape(kept or f"branch {state.branch}"))
-    show = f"{_change_folder(run)}forge-bot show"
+    show = "forge-bot show"
     if run.pipeline.summary:
         yield _format_row("what was done", escape(f"{show} {run.pipeline.summary}"))
     if run.workspace.read_bytes(PULL_REQUEST) is not None:
@@ -126,26 +125,19 @@ def _list_next_commands(run: Run, code: Offer, kept: str, ending: Ending) -> lis
     target = shlex.quote(target_of(run))
     # In a person's own branch the change begins at a commit.
     since = f"{state.base_commit[:_SHORT]}.." if state.here else f"{target}..."
-    away = _change_folder(run)
-    lines = [f"\n  {away}git diff {since}{branch}"]
+    lines = [f"\n  git diff {since}{branch}"]
     if target != branch:
-        lines.append(f"  {away}git switch {target} && git merge {branch}")
+        lines.append(f"  git switch {target} && git merge {branch}")
     if run.repository.remote_url() is None or run.state.pull_request:
         return lines
     lines.append("or")
     if not (ending.push or ending.open_pr):
-        lines.append(f"  {away}git push -u origin {' '.join(filter(None, (branch, kept)))}")
+        lines.append(f"  git push -u origin {' '.join(filter(None, (branch, kept)))}")
     if body_file(run).is_file():
         written = pull_request_text(run)
         wanted = wanted_pull_request(run, code.branch, written)
-        lines.append(f"  {away}{shlex.join(creation(wanted))}")
+        lines.append(f"  {shlex.join(creation(wanted))}")
     return lines
-
-
-def _change_folder(run: Run) -> str:
-    """Return how a command begins that works in the repository, where a person is elsewhere."""
-    root = run.repository.root
-    return "" if Path.cwd().is_relative_to(root) else f"cd {shlex.quote(str(root))} && "
 
 
 def _describe_changes(run: Run) -> str:

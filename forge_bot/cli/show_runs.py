@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors import ForgeError, UnknownArtifact
+from forge_bot.errors import UnknownArtifact
 from forge_bot.git import Repository
-from forge_bot.runs.find_runs import RunInfo, artifact_text, fetch_ended, resolve_run, runs
+from forge_bot.runs.find_runs import (
+    RunInfo,
+    artifact_text,
+    fetch_ended,
+    resolve_run,
+    run_standing,
+    runs,
+)
 from forge_bot.text_format import money
 
 if TYPE_CHECKING:
@@ -62,7 +69,6 @@ def _make_json(repository: Repository, info: RunInfo, state: "State") -> str:
     in ASCII, since standard output may be any encoding.
     """
     from forge_bot.runs.estimate import kept_estimate
-    from forge_bot.runs.run_snapshot import run_standing
     from forge_bot.store.run_folder import state_file
 
     parts = {
@@ -96,8 +102,6 @@ def list_runs(folder: Path) -> int:
 
 
 def _describe_standing(repository: Repository, info: RunInfo) -> str:
-    from forge_bot.runs.run_snapshot import run_standing
-
     words = escape(run_standing(repository, info).in_words)
     return f"[yellow]{words}[/]" if info.waiting else words
 
@@ -165,8 +169,6 @@ def _print_question(gate: "OpenGate", console: Console) -> None:
 
 def _print_next_step(repository: Repository, info: RunInfo, console: Console) -> None:
     """Print the command that continues a run without an open question."""
-    from forge_bot.runs.run_snapshot import run_standing
-
     if trouble := run_standing(repository, info).trouble:
         console.print(f"[yellow]…[/] [bold]{escape(trouble)}[/]")
         console.print("  [bold]forge-bot resume[/] looks whether it has ended")
@@ -175,9 +177,8 @@ def _print_next_step(repository: Repository, info: RunInfo, console: Console) ->
 
 
 def show_artifact(folder: Path, name: str | None, artifact: str) -> int:
-    """Print an artifact: at a terminal rendered, and with the words of the requirements that it
-    names by number, unchanged to a pipe; without a name the command for each that there is. Raises
-    UnknownArtifact.
+    """Print an artifact: at a terminal rendered, unchanged to a pipe; without a name the command
+    for each that there is. Raises UnknownArtifact.
     """
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
@@ -198,23 +199,8 @@ def show_artifact(folder: Path, name: str | None, artifact: str) -> int:
     elif artifact.endswith(".patch"):
         Console().print(text, markup=False)
     else:
-        Console().print_markdown(_with_words(repository, info, text))
+        Console().print_markdown(text)
     return 0
-
-
-def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
-    """Return a document with the words of the requirements that another one numbers."""
-    from forge_bot.artifacts.read_artifact import numbered_requirements, with_requirement_words
-    from forge_bot.runs.agent_work.artifact_contract import listed_requirements
-    from forge_bot.runs.run_snapshot import run_snapshot
-    from forge_bot.settings import load_config
-
-    try:
-        listed = listed_requirements(run_snapshot(repository, info, load_config(repository.root)))
-    except ForgeError:
-        return text
-    own = numbered_requirements(text)
-    return with_requirement_words(text, {n: w for n, w in listed.items() if n not in own})
 
 
 def _list_documents(repository: Repository, info: RunInfo) -> list[str]:

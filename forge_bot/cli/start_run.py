@@ -174,20 +174,14 @@ def _read_request(task: str, options: RunOptions) -> _Start:
 
 
 def _refuse_a_number(task: str, repository: Repository) -> None:
-    """Raise IssueUnavailable, with the command that is meant, if a task is the number of an issue:
-    an issue is named by its address, and a number alone says nothing to do.
-    """
-    if (number := _NUMBER.fullmatch(task.strip())) is None:
-        return
-    known = parse_remote(repository.remote_url(), os.environ)
-    page = known.page if known is not None else "https://github.com/OWNER/REPOSITORY"
-    raise IssueUnavailable(
-        f"“{task.strip()}” is a number and says nothing to do.",
-        hint=(
-            f"forge-bot run {page}/issues/{number[1]} begins with that issue; else say what is to"
-            " be done."
-        ),
-    )
+    """Raise IssueUnavailable for a number alone, with the command that is meant."""
+    if number := _NUMBER.fullmatch(task.strip()):
+        known = parse_remote(repository.remote_url(), os.environ)
+        page = known.page if known is not None else "https://github.com/OWNER/REPOSITORY"
+        raise IssueUnavailable(
+            f"“{task.strip()}” is a number and says nothing to do.",
+            hint=f"forge-bot run {page}/issues/{number[1]} begins with that issue.",
+        )
 
 
 def _name_capabilities(choice: CapabilityChoice) -> CapabilityOptions:

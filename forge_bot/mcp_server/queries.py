@@ -28,9 +28,9 @@ from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import scan, verify
 from forge_bot.prompts.untrusted import clean
-from forge_bot.runs.find_runs import RunInfo, raw_file, run_in
+from forge_bot.runs.find_runs import RunInfo, raw_file, run_in, run_standing
 from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot, run_standing
+from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot
 from forge_bot.settings.load_pipeline import load_descriptor, pipeline_names
 from forge_bot.store import SPECS, read_request
 

@@ -5,9 +5,8 @@ one call in the tree of its client: on its branch, without touching the client's
 import os
 import re
 import threading
-import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.engine import SpawnAgent
@@ -16,13 +15,11 @@ from forge_bot.errors import (
     DetachedHead,
     ForgeError,
     NotServed,
-    RunBusy,
     UnknownRun,
     UnknownWorkspace,
     WrongBranch,
 )
 from forge_bot.git import Repository
-from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.tool_results import AtNode
 from forge_bot.runs.find_runs import RunInfo, run_in, runs
 from forge_bot.runs.open_run import open_run
@@ -154,11 +151,6 @@ class ServedRepository:
         return name
 
 
-_PATIENCE = 20.0
-"""Seconds that a call waits for another process to let go of the run."""
-
-_PAUSE = 0.05
-
 CheckOfRun = Callable[[Run], tuple[str, ...]]
 
 Turns = dict[str, threading.Lock]
@@ -174,13 +166,14 @@ def hold_client_run(
     Raises WrongBranch, RunBusy if another process holds it, and the errors of `check` and of
     opening a run. An error while it is held is raised as AtNode, with that error as its cause.
     """
-    with turns.setdefault(info.name, threading.Lock()), ExitStack() as stack:
+    with turns.setdefault(info.name, threading.Lock()):
         _check_branch(served, info)
-        run = _open_when_free(served, info, stack, check)
-        try:
-            yield run
-        except ForgeError as error:
-            raise _locate_error(run) from error
+        opened = (served.repository, info, served.config)
+        with open_run(*opened, external_worktree=True, check=check) as run:
+            try:
+                yield run
+            except ForgeError as error:
+                raise _locate_error(run) from error
 
 
 def _locate_error(run: Run) -> AtNode:
@@ -189,20 +182,6 @@ def _locate_error(run: Run) -> AtNode:
         return AtNode(action.phase)
     several = action.parallel_task_ids is not None and len(action.parallel_task_ids) > 1
     return AtNode(action.phase if several else action.output_file, action.input_files)
-
-
-def _open_when_free(
-    served: ServedRepository, info: RunInfo, stack: ExitStack, check: CheckOfRun | None
-) -> Run:
-    until = time.monotonic() + _PATIENCE
-    opened = (served.repository, info, served.config)
-    while True:
-        try:
-            return stack.enter_context(open_run(*opened, external_worktree=True, check=check))
-        except RunBusy:
-            if time.monotonic() > until:
-                raise
-            time.sleep(_PAUSE)
 
 
 def _check_branch(served: ServedRepository, info: RunInfo) -> None:
@@ -219,11 +198,6 @@ def _check_branch(served: ServedRepository, info: RunInfo) -> None:
     workspace = Workspace(served.path, info.name)
     first = workspace.reports()[0]
     base = first.base_commit if isinstance(first, RunStarted) else head.commit
-    if (operation := under_way(served.path)) is not None:
-        raise WrongBranch(
-            f"{words} A {operation.name} is under way, so the branch cannot be made.",
-            hint=operation.way_out,
-        )
     if head.commit != base:
         raise WrongBranch(
             words,

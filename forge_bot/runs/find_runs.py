@@ -1,10 +1,13 @@
 """Finds the runs of a repository, on its branches, on those of remotes, and among the refs of ended
-runs; and the one that a person means.
+runs, and the one that a person means; and tells what each waits for.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
@@ -13,10 +16,19 @@ from forge_bot.git import Ref, Repository, Tracking, remotes
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES, last_known
 from forge_bot.remedies import Remedy
 from forge_bot.store import SPECS, inside
-from forge_bot.store.run_folder import REPORTS, STATE
-from forge_bot.values import Frozen, Recorded, RunStatus
+from forge_bot.store.run_folder import CARRIED, REPORTS, STATE
+from forge_bot.values import Frozen, Recorded, RunStatus, unless_empty
 
 _OVER = frozenset({RunStatus.COMPLETED, RunStatus.ABANDONED})
+
+
+class RunPause(Recorded):
+    """A time in which no model may be asked, as a list shows it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    why: Literal["limit", "cap", "switch"]
+    until: AwareDatetime | None = None
 
 
 class RunInfo(Frozen):
@@ -34,6 +46,7 @@ class RunInfo(Frozen):
     status: str = RunStatus.IN_PROGRESS.value
     effort: str
     gate: str = ""
+    pause: RunPause | None = None
     updated_at: datetime
     remote: str = Field(
         default="",
@@ -90,6 +103,7 @@ class _Record(Recorded):
     current_phase_status: RunStatus
     effort: str
     gate: _Gate | None = None
+    pause: RunPause | None = None
     updated_at: AwareDatetime
 
 
@@ -143,8 +157,10 @@ def run_in(tree: Path, name: str) -> RunInfo | None:
     """Return the run whose folder is in a work tree, whatever branch is checked out there; None if
     there is no run of that name.
     """
-    folder = tree / SPECS / name
-    info = _info(_bytes_of(folder / STATE))
+    try:
+        info = _info((tree / SPECS / name / STATE).read_bytes())
+    except OSError:
+        return None
     return info.replace(tree=tree) if info is not None and info.name == name else None
 
 
@@ -222,13 +238,6 @@ def _names_on_disk(tree: Path) -> Iterable[str]:
         return ()
 
 
-def _bytes_of(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""
-
-
 def _info(state: bytes) -> RunInfo | None:
     """Return the run that a state tells of; None for one that cannot be read."""
     try:
@@ -247,8 +256,61 @@ def _info(state: bytes) -> RunInfo | None:
         status=known.current_phase_status.value,
         effort=known.effort,
         gate=gate,
+        pause=known.pause,
         updated_at=known.updated_at,
     )
+
+
+class RunStanding(Recorded):
+    """What a run waits for, the same for every face."""
+
+    waits_for: Literal["", "person", "batch", "limit", "cap", "switch"] = unless_empty(
+        "", "a person, or what goes away by itself; nothing where the run can go on, or is over"
+    )
+    question: str = unless_empty("", "the gate at which a person is asked")
+    trouble: str = unless_empty("", "what is waited for that goes away by itself, in words")
+    retry_after: AwareDatetime | None = unless_empty(None, "when it may go on, where known")
+    progress: str
+
+    @property
+    def in_words(self) -> str:
+        """Return the standing in a few words for people."""
+        if self.question:
+            return f"waits for an answer at {self.question}"
+        return f"{self.progress}, {self.trouble}" if self.trouble else self.progress
+
+
+def run_standing(repository: Repository, info: RunInfo) -> RunStanding:
+    """Return what a run waits for, as its record tells here."""
+    if info.waiting:
+        return RunStanding(waits_for="person", question=info.gate, progress=f"at {info.phase}")
+    if info.ended:
+        return RunStanding(progress=info.status)
+    progress = f"at {info.phase}"
+    if batch := _oldest_batch(raw_file(repository, info, CARRIED) or b""):
+        return RunStanding(waits_for="batch", trouble=batch, progress=progress)
+    if info.pause is None:
+        return RunStanding(progress=progress)
+    why, until = info.pause.why, info.pause.until
+    words = f"waits{f' until {until:%Y-%m-%d %H:%M} UTC' if until else ''}"
+    trouble = f"{words}, for the sake of a {why}"
+    return RunStanding(waits_for=why, trouble=trouble, retry_after=until, progress=progress)
+
+
+def _oldest_batch(carried: bytes) -> str:
+    """Return in words the oldest of the questions that wait for a batch; empty without one."""
+    waits: dict[str, tuple[str, str]] = {}
+    for line in carried.splitlines():
+        with suppress(ValueError):
+            match json.loads(line):
+                case {"entry": "parked", "key": str(key), "model": str(model), "at": str(at)}:
+                    waits[key] = (at, model)
+                case {"entry": "failed" | "finished", "key": str(key)}:
+                    waits.pop(key, None)
+                case _:
+                    pass
+    at, model = min(waits.values(), default=("", ""))
+    return f"waits for a batch of {model} since {at[:16].replace('T', ' ')} UTC" if at else ""
 
 
 def resolve_run(repository: Repository, wanted: str | None) -> RunInfo:

@@ -2,16 +2,15 @@
 of all of them, by their records, git, and GitHub's pull requests. Nothing is changed.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import AwareDatetime, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.reports import Answered, ArtifactWritten, GateShown, Report, RunStarted
@@ -23,8 +22,8 @@ from forge_bot.runs.find_runs import RunInfo, artifact_text, raw_file, runs
 from forge_bot.settings import Config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, read_reports, read_state
-from forge_bot.values import Frozen, Recorded, unless_empty
+from forge_bot.store.run_folder import REPORTS, STATE, read_reports, read_state
+from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
     from forge_bot.github_api.types import PullRequest
@@ -62,64 +61,6 @@ def folded(repository: Repository, config: Config, raw: bytes, run: str) -> tupl
         first.pipeline if isinstance(first, RunStarted) else config.pipeline, repository.root
     )
     return pipeline, read_state(pipeline, raw, place)
-
-
-class RunStanding(Recorded):
-    """What a run waits for, the same for every face."""
-
-    waits_for: Literal["", "person", "batch", "limit", "cap", "switch"] = unless_empty(
-        "", "a person, or what goes away by itself; nothing where the run can go on, or is over"
-    )
-    question: str = unless_empty("", "the gate at which a person is asked")
-    trouble: str = unless_empty("", "what is waited for that goes away by itself, in words")
-    retry_after: AwareDatetime | None = unless_empty(None, "when it may go on, where known")
-    progress: str
-
-    @property
-    def in_words(self) -> str:
-        """Return the standing in a few words for people."""
-        if self.question:
-            return f"waits for an answer at {self.question}"
-        return f"{self.progress}, {self.trouble}" if self.trouble else self.progress
-
-
-def run_standing(repository: Repository, info: RunInfo) -> RunStanding:
-    """Return what a run waits for, as its record tells here."""
-    if info.waiting:
-        return RunStanding(waits_for="person", question=info.gate, progress=f"at {info.phase}")
-    if info.ended:
-        return RunStanding(progress=info.status)
-    progress = f"at {info.phase}"
-    if batch := _oldest_batch(raw_file(repository, info, CARRIED) or b""):
-        return RunStanding(waits_for="batch", trouble=batch, progress=progress)
-    with suppress(ValidationError):
-        pause = State.model_validate_json(raw_file(repository, info, STATE) or b"").pause
-        if pause is not None:
-            why, until = pause.why.value, pause.until
-            words = f"waits{f' until {until:%Y-%m-%d %H:%M} UTC' if until else ''}"
-            return RunStanding(
-                waits_for=why,
-                trouble=f"{words}, for the sake of a {why}",
-                retry_after=until,
-                progress=progress,
-            )
-    return RunStanding(progress=progress)
-
-
-def _oldest_batch(carried: bytes) -> str:
-    """Return in words the oldest of the questions that wait for a batch; empty without one."""
-    waits: dict[str, tuple[str, str]] = {}
-    for line in carried.splitlines():
-        with suppress(ValueError):
-            match json.loads(line):
-                case {"entry": "parked", "key": str(key), "model": str(model), "at": str(at)}:
-                    waits[key] = (at, model)
-                case {"entry": "failed" | "finished", "key": str(key)}:
-                    waits.pop(key, None)
-                case _:
-                    pass
-    at, model = min(waits.values(), default=("", ""))
-    return f"waits for a batch of {model} since {at[:16].replace('T', ' ')} UTC" if at else ""
 
 
 class RunFigures(Frozen):

@@ -244,7 +244,7 @@ def test_an_issue_is_taken_by_its_url_with_its_labels_and_number(
 def test_status_list_and_show_tell_where_a_run_stands(sample: Sample) -> None:
     assert "No run yet" in sample.forge("list").out
     sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
-    assert "waits for you" in sample.forge("list").out
+    assert "waits for an answer" in sample.forge("list").out
     status = sample.forge("status")
     assert "checkpoint-a waits for you" in status.out
     assert "forge-bot show design.md" in status.out

@@ -24,7 +24,7 @@ from forge_bot.engine.state import (
     Wave,
 )
 from forge_bot.runs.estimate import Estimate
-from forge_bot.runs.run_snapshot import RunStanding
+from forge_bot.runs.find_runs import RunStanding
 from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, Usage
 from tests.fakes.sample import Sample
 from tests.fakes.warm_python import warm_python

@@ -154,7 +154,7 @@ def test_a_signal_at_the_question_ends_the_command_at_once(
     assert "Stopped." in stopped
     assert "Traceback" not in person.seen
     assert "never retrieved" not in person.seen
-    assert "waits for you" in sample.forge("list").out
+    assert "waits for an answer" in sample.forge("list").out
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from forge_bot.engine.reports import PauseReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.remedies import ModelTrouble
-from forge_bot.runs.find_runs import runs
+from forge_bot.runs.find_runs import run_standing, runs
 from forge_bot.runs.model_access import (
     SWITCH,
     Payment,
@@ -24,7 +24,6 @@ from forge_bot.runs.model_access import (
 )
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_snapshot import run_standing
 from forge_bot.runs.this_process import Outcome, now
 from forge_bot.settings import Config
 from forge_bot.settings.config import CapSettings
