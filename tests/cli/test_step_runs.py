@@ -1,10 +1,7 @@
 """Runs of pipelines of steps: without a model, asked before they write, the same after a kill."""
 
 import json
-import shutil
-import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -33,17 +30,6 @@ def document(sample: Sample, name: str) -> str:
     return (sample.workspace / name).read_text()
 
 
-def record(sample: Sample, name: str) -> str:
-    """A document of a run that is over."""
-    ref = sample.git("for-each-ref", "--format=%(refname)", "refs/forge-bot/runs")
-    (path,) = [
-        path
-        for path in sample.git("ls-tree", "-r", "--name-only", ref).splitlines()
-        if path.endswith(f"/{name}")
-    ]
-    return sample.git("show", f"{ref}:{path}")
-
-
 def reason(said: Said) -> str:
     return " ".join(f"{said.out} {said.err}".split())
 
@@ -62,14 +48,6 @@ def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) ->
     sample.git("switch", "-q", sample.offered)
     found = sample.forge("graph", "query", "price_list", "--kind", "module")
     assert found.out == "1 node\nrota/price_list.py (module worker)\n"
-
-
-_CHECKED = {
-    ".py": ("python3", "-m", "py_compile"),
-    ".js": ("node", "--check"),
-    ".go": ("gofmt", "-e", "-d"),
-}
-"""What says whether a file is one of its language, by ending."""
 
 
 @pytest.mark.slow
@@ -91,12 +69,6 @@ def test_the_first_file_of_an_empty_repository_is_one_of_its_language_and_verifi
     (node,) = json.loads(shown.out)["nodes"]
     assert (node["id"], node["problem"]) == (path, "")
     assert sample.forge("graph", "verify").code == 0
-    command = _CHECKED.get(Path(path).suffix)
-    if command is not None and shutil.which(command[0]):
-        said = subprocess.run(
-            [*command, path], cwd=sample.path, capture_output=True, text=True, check=False
-        )
-        assert (said.returncode, said.stdout) == (0, "")
 
 
 @pytest.mark.slow

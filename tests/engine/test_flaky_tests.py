@@ -171,37 +171,32 @@ def test_a_regression_runs_alone_five_times_at_both_commits() -> None:
     assert runner.calls[2:] == each, "so each commit is built once"
 
 
-@pytest.mark.parametrize("argv", [PYTEST, MAKE], ids=["selected", "whole"])
-def test_a_test_that_passes_alone_and_fails_with_the_others_is_red(argv: tuple[str, ...]) -> None:
-    def after_the_others(moment: Moment, earlier: Sequence[str]) -> bool:
-        return moment is Moment.AFTER and bool(earlier)
-
-    before, after = Runner(
-        argv, {"t.py::test_first": steady, "t.py::test_second": after_the_others}
-    ).verified()
-    judgement = judge([before], [after])
-    assert judgement.red
-    assert after.flaky == ()
+def after_the_others(moment: Moment, earlier: Sequence[str]) -> bool:
+    return moment is Moment.AFTER and bool(earlier)
 
 
-def test_a_test_that_fails_alone_at_both_commits_needs_the_others_and_is_judged_with_them() -> None:
-    def alone(moment: Moment, earlier: Sequence[str]) -> bool:
-        return moment is Moment.AFTER or not earlier
-
-    before, after = Runner(PYTEST, {"t.py::test_a": steady, "t.py::test_b": alone}).verified()
-    assert judge([before], [after]).red
+def alone(moment: Moment, earlier: Sequence[str]) -> bool:
+    return moment is Moment.AFTER or not earlier
 
 
-def test_a_flaky_test_that_the_change_adds_is_red() -> None:
-    added = scripted(True, True, False, True, False)
-    runner = Runner(
-        PYTEST,
-        {"t.py::test_old": steady, "t.py::test_new": added},
-        new=frozenset(["t.py::test_new"]),
-    )
+@pytest.mark.parametrize(
+    ("argv", "fails", "is_new"),
+    [
+        (PYTEST, after_the_others, False),
+        (MAKE, after_the_others, False),
+        (PYTEST, alone, False),
+        (PYTEST, scripted(True, True, False, True, False), True),
+    ],
+    ids=["fails with the others", "the same unselected", "needs the others", "flaky and new"],
+)
+def test_a_test_that_needs_others_or_is_new_with_the_change_is_red(
+    argv: tuple[str, ...], fails: Fails, *, is_new: bool
+) -> None:
+    planted = {"t.py::test_first": steady, "t.py::test_second": fails}
+    runner = Runner(argv, planted, new=frozenset(["t.py::test_second"] if is_new else []))
     before, after = runner.verified()
-    assert after.flaky == ()
     assert judge([before], [after]).red
+    assert after.flaky == ()
 
 
 @pytest.mark.parametrize(("count", "reruns"), [(MOST_RERUN, True), (MOST_RERUN + 1, False)])
@@ -211,13 +206,6 @@ def test_very_many_newly_red_tests_are_red_without_reruns(count: int, *, reruns:
     before, after = runner.verified()
     assert judge([before], [after]).red
     assert (len(runner.calls) > 2) is reruns
-
-
-def test_ten_thousand_failures_are_judged_at_once() -> None:
-    runner = Runner(MAKE, {f"t.py::test_{each}": broken for each in range(10_000)})
-    before, after = runner.verified()
-    assert len(runner.calls) == 2
-    assert judge([before], [after]).red
 
 
 def test_without_more_time_what_is_newly_red_stays_red() -> None:

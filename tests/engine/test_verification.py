@@ -247,13 +247,6 @@ def test_the_tail_is_the_end_of_the_output_without_colours_and_progress_bars() -
     assert len(long.split("\n")) <= TAIL_LINES
 
 
-def test_the_result_carries_what_it_was_told() -> None:
-    result = read_outcome(SETUP, ["uv", "sync"], 124, "…", 7, timed_out=True).result
-    assert result == CommandResult(
-        name=SETUP, argv=("uv", "sync"), exit_code=124, duration_ms=7, timed_out=True, tail="…"
-    )
-
-
 # -- judging
 # --------------------------------------------------------------------------------------------------
 

@@ -17,10 +17,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import PersonAnswer, answer
 from forge_bot.runs.this_process import Outcome
 from forge_bot.settings.config import CommandSettings, Config
-from tests.fakes.rows import rows
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, wrote
-
-ROWS = rows(__file__)
 
 TEST = """\
 import unittest
@@ -108,14 +105,6 @@ def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests
     assert "Nothing is newly red after the last edits." in document(here)
 
 
-def test_a_second_answer_of_further_edits_applies_behind_the_first(tmp_path: Path) -> None:
-    here, mended = stage(tmp_path), replaced("lib/double.py", "    return x", "    return x + x")
-    model = talker(done(WRONG), done(mended))
-    assert here.go_on(model)[0] is Outcome.DONE
-    assert len(model.asked("1")) == 2
-    assert here.files()["lib/double.py"] == "def double(x):\n    return x + x"
-
-
 @pytest.mark.slow
 def test_edits_that_break_nothing_cost_no_further_call_and_the_reviewer_is_told(
     tmp_path: Path,
@@ -175,25 +164,6 @@ def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: 
     assert commands(here)[1] == "python3 -m unittest discover -v -s tests -t ."
     assert "- Still newly red: `test_double (tests.test_double.Works" in document(here)
     assert here.files()["lib/double.py"] == "def double(x):\n    return x"
-
-
-HOSTILE: str = ROWS["hostile"]
-
-
-@pytest.mark.slow
-def test_a_test_that_prints_a_lot_changes_files_and_wants_terminal_and_network_harms_nothing(
-    tmp_path: Path,
-) -> None:
-    here = stage(tmp_path, {"tests/test_double.py": HOSTILE})
-    model = talker(done(WRONG), done(RIGHT))
-    assert here.go_on(model)[0] is Outcome.DONE
-    told = model.asked("1")[1].messages[-1].text
-    assert "after all that" in told
-    assert len(told) < 10_000
-    assert "\x1b" not in told
-    files = here.files()
-    assert "left.txt" not in files
-    assert files["lib/triple.py"] == FILES["lib/triple.py"].strip()
 
 
 @pytest.mark.slow

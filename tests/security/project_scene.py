@@ -1,10 +1,15 @@
-"""A project in a folder, as a run at a commit of it sees it."""
+"""A project in a folder, as a run at a commit of it sees it, and a registry of packages."""
 
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from forge_bot.git import Repository, Tree
+from forge_bot.runs.notifications import Notice
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
@@ -19,8 +24,12 @@ WALLS = [pytest.param(wall, marks=() if wall == _WORKING else pytest.mark.slow) 
 """What forge-bot does beside the wall is the same behind each: the first line tries it behind one."""
 
 
-def project_in(folder: Path, *approved: bytes, base: str = "HEAD") -> Project:
-    """The project of a run from a commit on, with patches of its setup that a person approved."""
+def project_in(
+    folder: Path, *approved: bytes, base: str = "HEAD", told: list[Notice] | None = None
+) -> Project:
+    """The project of a run from a commit on, with patches of its setup that a person approved;
+    `told` gets what it tells.
+    """
     repository = Repository.find(folder)
     config, commit = load_config(repository.root), repository.commit_id(base)
     return Project(
@@ -28,7 +37,7 @@ def project_in(folder: Path, *approved: bytes, base: str = "HEAD") -> Project:
         Tree(folder),
         config,
         profile_at(repository, commit, config),
-        lambda _notice: None,
+        ([] if told is None else told).append,
         Foundation(commit, lambda: approved),
     )
 
@@ -42,3 +51,55 @@ def judged_in(project: Project) -> Path:
     """The tree in which commands judged last."""
     with project.trial(project.tree.commit_id()) as place:
         return place.path
+
+
+class Registry:
+    """A registry at 127.0.0.1: its pages by their paths ("ok" for others), the values that it
+    takes as credentials (without any it asks for none), the paths that it gave, and the command
+    lines of this machine while it did.
+    """
+
+    def __init__(self, *credentials: str) -> None:
+        self.pages: dict[str, bytes] = {}
+        self.given: list[str] = []
+        self.command_lines: set[bytes] = set()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                good = not credentials or self.headers.get("Authorization") in credentials
+                page = outer.pages.get(self.path, b"ok") if good else b""
+                self.send_response(200 if good else 401)
+                if good:
+                    outer.give(self.path)
+                else:
+                    self.send_header("WWW-Authenticate", 'Basic realm="private"')
+                self.send_header("Content-Type", "text/html")
+                self.send_header("Content-Length", str(len(page)))
+                self.end_headers()
+                self.wfile.write(page)
+
+            # The name of the parameter is the base class's.
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self.server.server_port}"
+
+    def give(self, path: str) -> None:
+        self.given.append(path)
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                self.command_lines.add(file.read_bytes())
+            except OSError:
+                continue
+
+
+@contextmanager
+def serving(*credentials: str) -> Generator[Registry]:
+    registry = Registry(*credentials)
+    serve = registry.server.serve_forever
+    threading.Thread(target=serve, args=(0.02,), daemon=True).start()
+    yield registry
+    registry.server.shutdown()
+    registry.server.server_close()

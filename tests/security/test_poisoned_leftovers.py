@@ -157,8 +157,6 @@ print("tampered", os.stat(name).st_size == before.st_size)
         (SETUP, "core.trustctime=false"),
         (SETUP, "core.checkStat=minimal"),
         (SETUP, "core.ignoreStat=true"),
-        pytest.param("", "core.trustctime=false", marks=pytest.mark.slow),
-        pytest.param("", "core.checkStat=minimal", marks=pytest.mark.slow),
     ],
 )
 def test_a_file_that_a_command_changed_without_a_trace_is_as_it_was_at_the_next_judgement(

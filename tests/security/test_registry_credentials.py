@@ -4,26 +4,19 @@ import base64
 import io
 import json
 import tarfile
-import threading
 from collections.abc import Generator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from forge_bot.git import Repository, Tree
+from forge_bot.git import Repository
 from forge_bot.runs.notifications import Message, Notice
-from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.project_commands.installation import Foundation
-from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.project_commands.project_sandbox import only_fetches
 from forge_bot.runs.run_files import run_paths
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
-from forge_bot.settings import load_config
 from tests.fakes.rows import rows
-from tests.fakes.sampled import sampled
-from tests.security.project_scene import checked
+from tests.security.project_scene import WALLS, Registry, checked, project_in, serving
 from tests.security.scene import git
 
 ROWS = rows(__file__)
@@ -77,55 +70,10 @@ def packed(files: dict[str, str]) -> bytes:
     return made.getvalue()
 
 
-class Registry:
-    """A registry that wants credentials; it looks at all command lines when it is asked."""
-
-    def __init__(self) -> None:
-        self.pages: dict[str, bytes] = {}
-        self.let_in: list[str] = []
-        self.seen_on_a_command_line = False
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                given = self.headers.get("Authorization", "")
-                good = given in {f"Bearer {SECRET}", f"Basic {BASIC}"}
-                page = outer.pages.get(self.path) if good else None
-                self.send_response(200 if page is not None else 404 if good else 401)
-                if not good:
-                    self.send_header("WWW-Authenticate", 'Basic realm="private"')
-                else:
-                    outer.let_in.append(self.path)
-                    outer.look()
-                kind = "application/json" if page and page[:1] == b"{" else "text/html"
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(page or b"")))
-                self.end_headers()
-                self.wfile.write(page or b"")
-
-            # The name of the parameter is the base class's.
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.host = f"127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def look(self) -> None:
-        for file in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                found = SECRET.encode() in file.read_bytes()
-            except OSError:
-                continue
-            self.seen_on_a_command_line |= found
-
-
 @pytest.fixture
 def registry() -> Generator[Registry]:
-    found = Registry()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    with serving(f"Bearer {SECRET}", f"Basic {BASIC}") as found:
+        yield found
 
 
 def holding_secret(folder: Path) -> list[str]:
@@ -138,33 +86,12 @@ def holding_secret(folder: Path) -> list[str]:
     ]
 
 
-def committed(folder: Path, files: dict[str, str]) -> Repository:
-    folder.mkdir(exist_ok=True)
-    git(folder, "init", "-q", "-b", "main")
-    for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "start")
-    return Repository.find(folder)
-
-
-TROUBLES = {name: failure_reason(name) for name in BackendName}
-WORKING = next(name for name in BackendName if not TROUBLES[name])
-WALLS = [
-    pytest.param(str(name), marks=() if name == WORKING else pytest.mark.slow)
-    for name in BackendName
-]
-"""What is the same behind every wall is tried behind one in each check, and behind all with the
-slow tests."""
-
-
 @pytest.fixture(params=WALLS)
 def demo(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Repository:
     """A project of Python whose build writes down its environment."""
-    if trouble := TROUBLES[BackendName(request.param)]:
+    if trouble := failure_reason(BackendName(request.param)):
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     files = {
@@ -174,20 +101,14 @@ def demo(
         "logs/README": "",
         ".gitignore": "__pycache__/\nseen.json\n",
     }
-    return committed(tmp_path / "demo", files)
-
-
-def project(repository: Repository, told: list[Notice], *patches: bytes) -> Project:
-    config = load_config(repository.root)
-    base = repository.commit_id("HEAD")
-    return Project(
-        repository,
-        Tree(repository.root),
-        config,
-        profile_at(repository, base, config),
-        told.append,
-        Foundation(base, lambda: patches),
-    )
+    folder = tmp_path / "demo"
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "start")
+    return Repository.find(folder)
 
 
 def serve_two(registry: Registry, does: str) -> None:
@@ -210,28 +131,16 @@ def give(monkeypatch: pytest.MonkeyPatch, registry: Registry) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "approved", sampled([False, True], 2), ids=["at the base", "with an approved patch"]
-)
 def test_pip_fetches_with_them_and_neither_the_build_nor_the_tests_see_them(
-    demo: Repository,
-    registry: Registry,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    approved: bool,
+    demo: Repository, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     serve_two(registry, "print('built')")
     give(monkeypatch, registry)
-    patch = (
-        b"diff --git a/pyproject.toml b/pyproject.toml\n--- a/pyproject.toml\n"
-        b'+++ b/pyproject.toml\n@@ -7,2 +7,3 @@\n version = "1.0"\n dependencies = ["fetchedhere"]\n'
-        b'+description = "new"\n'
-    )
     told: list[Notice] = []
-    here = project(demo, told, *([patch] if approved else []))
+    here = project_in(demo.root, told=told)
     results = [*here.set_up(), *checked(here)]
     assert [result.exit_code for result in results] == [0] * len(results), results
-    assert "/fetchedhere-1.0.tar.gz" in registry.let_in
+    assert "/fetchedhere-1.0.tar.gz" in registry.given
     seen = json.loads((run_paths(demo, "environment-0").judged / "logs" / "seen.json").read_text())
     assert "PATH" in seen
     assert SECRET not in str(seen)
@@ -239,7 +148,7 @@ def test_pip_fetches_with_them_and_neither_the_build_nor_the_tests_see_them(
     assert SECRET not in str(told)
     assert "PIP_INDEX_URL" not in results[-1].tail
     assert holding_secret(tmp_path) == []
-    assert not registry.seen_on_a_command_line
+    assert not any(SECRET.encode() in line for line in registry.command_lines)
 
 
 def test_what_a_package_prints_of_them_is_struck_out(
@@ -250,7 +159,7 @@ def test_what_a_package_prints_of_them_is_struck_out(
     )
     give(monkeypatch, registry)
     told: list[Notice] = []
-    failed = project(demo, told).set_up()[-1]
+    failed = project_in(demo.root, told=told).set_up()[-1]
     assert failed.exit_code != 0
     assert failed.tail.count("[PIP_INDEX_URL]") >= 2
     assert SECRET not in f"{failed}{told}"
@@ -271,8 +180,8 @@ def test_a_command_after_one_that_may_run_code_of_the_project_gets_none_and_that
         f"  setup: [[python3, -c, {json.dumps(own)}], [python3, -m, pip, install, fetchedhere]]\n  test: []\n"
     )
     told: list[Notice] = []
-    project(demo, told).set_up()
-    assert registry.let_in == []
+    project_in(demo.root, told=told).set_up()
+    assert registry.given == []
     assert (
         SECRET not in (run_paths(demo, "environment-0").judged / "logs" / "seen.json").read_text()
     )
@@ -286,8 +195,8 @@ def test_a_repository_cannot_ask_for_another_secret_of_the_machine(
 ) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", f"http://reader:{SECRET}@{registry.host}/simple")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    project(demo, []).set_up()
-    assert registry.let_in == []
+    project_in(demo.root).set_up()
+    assert registry.given == []
 
 
 @pytest.mark.parametrize(("words", "files", "fetches"), ROWS["only_what_is_known_to"])

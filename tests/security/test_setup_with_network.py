@@ -3,9 +3,7 @@ approved.
 """
 
 import subprocess
-import threading
 from collections.abc import Generator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -27,7 +25,7 @@ from forge_bot.settings import load_config
 from forge_bot.values import CommandResult, Tier
 from tests.fakes.rows import rows
 from tests.runs.wave_scene import PIPELINE, Answer, Planned, Stage, Talker, done, task_of, wrote
-from tests.security.project_scene import project_in
+from tests.security.project_scene import WALLS, Registry, project_in, serving
 from tests.security.scene import git
 
 ROWS = rows(__file__)
@@ -53,55 +51,19 @@ commands:
 """
 
 
-class Registry:
-    """A registry at 127.0.0.1, and the paths that it was asked for."""
-
-    def __init__(self) -> None:
-        asked: list[str] = []
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                asked.append(self.path)
-                self.send_response(200)
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"ok")
-
-            # The name of the parameter is the base class's.
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-                pass
-
-        self.asked = asked
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> Generator[Registry]:
-    found = Registry()
-    monkeypatch.setenv("PIP_INDEX_URL", found.url)
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    with serving() as found:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://{found.host}")
+        yield found
 
 
-TROUBLES = {name: failure_reason(name) for name in BackendName}
-WORKING = next((name for name in BackendName if not TROUBLES[name]), BackendName.OFF)
-
-
-@pytest.fixture(
-    params=[
-        pytest.param(str(name), marks=() if name == WORKING else pytest.mark.slow)
-        for name in (BackendName.BUBBLEWRAP, BackendName.LANDLOCK)
-    ]
-)
+@pytest.fixture(params=WALLS)
 def stage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    if trouble := TROUBLES[BackendName(request.param)]:
+    if trouble := failure_reason(BackendName(request.param)):
         pytest.skip(trouble)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     pipeline = PIPELINE.format(parallel=4).replace("  - {id: completed", VERIFIED, 1)
-    pipeline = pipeline.replace("providers: [read_file]", "providers: [read_file, run_tests]")
     files = {
         ".forge/config.yml": CONFIG % request.param,
         ".forge/pipelines/develop.yaml": pipeline,
@@ -117,12 +79,9 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 class Model(Talker):
-    """Plans two tasks: one edits what setup runs, the other the code; both ask for the tests
-    first.
-    """
+    """Plans two tasks: one edits what setup runs, the other the code."""
 
     def __init__(self, edits: Mapping[str, Answer]) -> None:
-        self.seen: list[str] = []
         super().__init__(
             [Planned("1", ("install.py",)), Planned("2", ("code.txt",))], self._implement
         )
@@ -135,14 +94,6 @@ class Model(Talker):
                     "# Final verification\n\n## Summary\n\nAll commands are green.\n"
                 )
             }
-        if "Turn 1 of" in call.messages[-1].text:
-            return {
-                "requests": [
-                    {"provider": "run_tests", "params_json": "{}", "reasoning": "to begin green"}
-                ],
-                "actions": [],
-            }
-        self.seen.append(call.messages[-1].text)
         # Where the attack gets through, verification is red and a task to mend it follows.
         return self.edits.get(task_of(call), done())
 
@@ -192,33 +143,15 @@ def test_setup_on_a_fresh_machine_runs_the_base_commit_and_not_what_a_model_edit
     stage.start()
     assert go_on(stage.path, Model(EDITS), until="phase-5")[0] is Outcome.WAITING
     assert "stolen" in stage.files()["install.py"]
-    assert registry.asked == ["/base/one"]
+    assert registry.given == ["/base/one"]
     clone = on_a_fresh_machine(stage, tmp_path / "fresh", monkeypatch)
     outcome, results = go_on(clone, Model(EDITS))
-    assert registry.asked == ["/base/one", "/base/one"]
+    assert registry.given == ["/base/one", "/base/one"]
     assert outcome is Outcome.DONE
     assert (
         results[-1].tail
         == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
     )
-
-
-@pytest.mark.slow
-def test_every_task_of_a_wave_and_the_verification_see_what_setup_installed_and_their_own_code(
-    stage: Stage, registry: Registry
-) -> None:
-    stage.start()
-    model = Model(EDITS)
-    outcome, results = go_on(stage.path, model)
-    assert outcome is Outcome.DONE
-    assert len(model.seen) == 2
-    for text in model.seen:
-        assert "tool: installed\nadded: False\nnested: False\neditable: True\ncode: base" in text
-    assert (
-        results[-1].tail
-        == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
-    )
-    assert registry.asked == ["/base/one"]
 
 
 @pytest.mark.slow
@@ -240,7 +173,7 @@ def test_of_an_approved_patch_only_manifests_and_lock_files_reach_setup(
     )
     outcome, results = go_on(stage.path, model, reply=PersonAnswer(answer=PersonsAnswer.APPROVE))
     assert outcome is Outcome.DONE
-    assert registry.asked == ["/base/one", "/base/two"]
+    assert registry.given == ["/base/one", "/base/two"]
     assert (
         results[-1].tail
         == "tool: installed\nadded: False\nnested: False\neditable: True\ncode: changed"
@@ -256,12 +189,12 @@ def test_setup_that_could_pass_the_proxy_waits_for_a_consent(
     stage.start()
     if "bubblewrap" in config.read_text("utf-8"):
         assert go_on(stage.path, Model(EDITS), until="phase-5")[0] is Outcome.WAITING
-        assert registry.asked == ["/base/one"]
+        assert registry.given == ["/base/one"]
         return
     with pytest.raises(SetupNotWalled) as caught:
         go_on(stage.path, Model(EDITS), until="phase-5")
     assert "setup_without_namespace: true" in hint_of(caught.value)
-    assert registry.asked == []
+    assert registry.given == []
 
 
 def test_an_approved_patch_that_does_not_fit_the_base_is_an_error_and_no_command_of_setup_runs(

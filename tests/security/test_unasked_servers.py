@@ -46,7 +46,7 @@ def hostile(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> Sample:
     (sample.path / ".forge").mkdir()
     # Without a sandbox the server can note it where the test reads it.
     (sample.path / ".forge" / "config.yml").write_text("sandbox: off\n")
-    write(sample, [sys.executable, "tools/server.py", "well"])
+    write(sample, PROGRAM)
     sample.git("add", "-A")
     sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "servers")
     sample.git("switch", "-qc", "mine")
@@ -113,47 +113,34 @@ def test_a_yes_without_a_terminal_names_the_digest_of_what_is_there_now(hostile:
     assert hostile.git("status", "--porcelain") in {"", "?? tools/__pycache__/"}
 
 
-def _argument(sample: Sample) -> None:
-    write(sample, [sys.executable, "tools/server.py", "chatty"])
+def append(sample: Sample, name: str, text: str) -> None:
+    with (sample.path / name).open("a") as file:
+        file.write(text)
 
 
-def _variable(sample: Sample) -> None:
-    write(sample, [sys.executable, "tools/server.py", "well"], env={"STOLEN": "${HOME}"})
-
-
-def _sandbox(sample: Sample) -> None:
-    (sample.path / ".forge" / "config.yml").write_text("sandbox: auto\n")
-
-
-def _network(sample: Sample) -> None:
-    grant = "sandbox: off\ncapabilities: {network: [docs]}\n"
-    (sample.path / ".forge" / "config.yml").write_text(grant)
-
-
-def _program(sample: Sample) -> None:
-    with (sample.path / "tools" / "server.py").open("a") as file:
-        file.write("# changed\n")
-
-
-def _helper(sample: Sample) -> None:
-    (sample.path / "tools" / "helper.py").write_text("MARK = ' by another'\n")
-
-
-def _link(sample: Sample) -> None:
-    (sample.path / "other.py").write_text((sample.path / "tools" / "server.py").read_text())
-    (sample.path / "tools" / "server.py").unlink()
+def link(sample: Sample) -> None:
+    (sample.path / "tools" / "server.py").rename(sample.path / "other.py")
     (sample.path / "tools" / "server.py").symlink_to("../other.py")
 
 
-@pytest.mark.parametrize(
-    "change", [_argument, _variable, _sandbox, _network, _program, _helper, _link]
-)
-def test_a_yes_does_not_hold_for_anything_else(
-    hostile: Sample, change: Callable[[Sample], None]
-) -> None:
+PROGRAM = [sys.executable, "tools/server.py", "well"]
+CHANGES: dict[str, Callable[[Sample], object]] = {
+    "an argument": lambda sample: write(sample, [*PROGRAM[:2], "chatty"]),
+    "a variable": lambda sample: write(sample, PROGRAM, env={"STOLEN": "${HOME}"}),
+    "the network": lambda sample: append(
+        sample, ".forge/config.yml", "capabilities: {network: [docs]}\n"
+    ),
+    "the program": lambda sample: append(sample, "tools/server.py", "# changed\n"),
+    "what it imports": lambda sample: append(sample, "tools/helper.py", "# changed\n"),
+    "a link": link,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_yes_does_not_hold_for_anything_else(hostile: Sample, change: str) -> None:
     agree_here(hostile.path)
     assert listed(hostile)[0] == 0
-    change(hostile)
+    CHANGES[change](hostile)
     code, said = listed(hostile)
     assert (code, NOBODY in said) == (5, True)
 
@@ -172,7 +159,7 @@ def test_a_program_counts_however_it_is_named(hostile: Sample, words: list[str])
     (hostile.path / "linked.py").symlink_to("tools/server.py")
     write(hostile, words)
     before = digest_here(hostile.path)
-    _helper(hostile)
+    append(hostile, "tools/helper.py", "# changed\n")
     assert digest_here(hostile.path) != before
 
 
@@ -221,8 +208,7 @@ def test_our_own_keys_are_given_to_no_server(
     hostile: Sample, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, "one-of-our-own-4711")
-    words = [sys.executable, "tools/server.py", "well"]
-    write(hostile, words, env={"STOLEN": f"${{{name}:-none}}"})
+    write(hostile, PROGRAM, env={"STOLEN": f"${{{name}:-none}}"})
     agree_here(hostile.path)
     said = hostile.forge("capabilities")
     assert (said.code, noted(hostile).exists()) == (5, False)
@@ -271,7 +257,7 @@ def test_the_digest_of_a_tool_covers_the_files_of_its_program(hostile: Sample) -
     tool = MCPToolInfo(server_name="docs", tool_name="echo")
     setup = capability_setup(hostile.path, load_config(hostile.path))
     before = tool_digest(setup, tool)
-    _helper(hostile)
+    append(hostile, "tools/helper.py", "# changed\n")
     assert tool_digest(setup, tool) != before
 
 
