@@ -311,23 +311,13 @@ class _Start(NamedTuple):
 
 def request_of(beginning: NewRun) -> Request:
     """The request as it will be frozen."""
-    draft, plan = beginning.draft, beginning.plan
+    draft, plan, answers = beginning.draft, beginning.plan, beginning.answers
+    added = f"\n\n## Answers to questions\n\n{answers}" if answers else ""
     return Request(
-        title=draft.title,
-        text=(
-            draft.text
-            if not beginning.answers
-            else f"{draft.text}\n\n## Answers to questions\n\n{beginning.answers}"
-        ),
-        source=draft.source,
-        labels=draft.labels,
-        issue_type=draft.issue_type,
+        **draft.replace(text=f"{draft.text}{added}").model_dump(exclude={"files"}),
         effort=plan.effort,
         effort_reason=plan.effort_reason,
         requested_by=beginning.by,
-        attachments=draft.attachments,
-        taken=draft.taken,
-        unread=draft.unread,
     )
 
 

@@ -12,8 +12,8 @@ from pydantic import Field
 from forge_bot.errors import BadOption, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.gate.github_names import HOST, hosts_of, token_of
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.store.request import UnreadComment
-from forge_bot.values import Attachment, Effort, Frozen, Source
+from forge_bot.store.request import RequestWords
+from forge_bot.values import Effort, Frozen, Source
 
 LONGEST_TASK = 100_000
 """Characters of a request. What is longer belongs into a file of the repository."""
@@ -22,17 +22,9 @@ LONGEST_TASK = 100_000
 LONGEST_TITLE = 80
 
 
-class RequestDraft(Frozen):
+class RequestDraft(RequestWords):
     """A request, before anything is decided about it."""
 
-    title: str
-    text: str
-    source: Source = Source()
-    labels: tuple[str, ...] = ()
-    issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
-    attachments: tuple[Attachment, ...] = ()
-    taken: tuple[str, ...] = ()
-    unread: tuple[UnreadComment, ...] = ()
     files: Mapping[str, bytes] = Field(
         default={}, repr=False, description="the copies of attachments, by name"
     )

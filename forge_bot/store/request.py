@@ -21,17 +21,16 @@ class UnreadComment(Frozen):
     edited: bool = False
 
 
-class Request(Frozen):
-    """A request, author and source. `text` is as it came, for people; prompts get it cleaned."""
+class RequestWords(Frozen):
+    """What a request says, and its source. `text` is as it came, for people; prompts get it
+    cleaned.
+    """
 
     title: str
     text: str
     source: Source = Source()
     labels: tuple[str, ...] = ()
     issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
-    effort: Effort
-    effort_reason: str
-    requested_by: str = Field(default="", description="who started the run")
     attachments: tuple[Attachment, ...] = Field(default=(), exclude_if=is_empty)
     taken: tuple[str, ...] = Field(
         default=(),
@@ -39,6 +38,14 @@ class Request(Frozen):
         description="strangers' comments that somebody took in, frozen; the text ends with them",
     )
     unread: tuple[UnreadComment, ...] = Field(default=(), exclude_if=is_empty)
+
+
+class Request(RequestWords):
+    """A request as a run begins with it."""
+
+    effort: Effort
+    effort_reason: str
+    requested_by: str = Field(default="", description="who started the run")
 
     @property
     def hash(self) -> str:
