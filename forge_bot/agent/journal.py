@@ -13,6 +13,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
@@ -96,15 +97,14 @@ _ENTRY: TypeAdapter[AnyEntry] = TypeAdapter(Annotated[AnyEntry, Field(discrimina
 class Journal:
     """One file with one writer. The secrets to redact come from `environ`.
 
-    `damaged` counts unreadable lines; their questions are asked again. `carried` is a second file
-    that travels with the run, with the entries of conversations that other machines continue.
+    Unreadable lines are left out; their questions are asked again. `carried` is a second file that
+    travels with the run, with the entries of conversations that other machines continue.
     """
 
     def __init__(self, path: Path, environ: Mapping[str, str], carried: Path | None = None) -> None:
         self.path = path
         self.carried = carried
         self.strike = redactor(environ)
-        self.damaged = 0
         self._ends: dict[str, Ended] = {}
         self._read = set[str]()
         self._messages: dict[str, tuple[ChatMessage, ...]] = {}
@@ -284,10 +284,8 @@ class Journal:
             # A process died while writing this line, so its event is treated as not happened.
             os.truncate(path, len(whole) + 1 if whole else 0)
         for line in whole.split(b"\n") if whole else ():
-            try:
+            with suppress(ValidationError):
                 yield _ENTRY.validate_json(line)
-            except ValidationError:
-                self.damaged += 1
 
     def _remember(self, entry: AnyEntry) -> None:
         match entry:

@@ -7,7 +7,6 @@ from decimal import Decimal
 from forge_bot.agent.models.base import ChatMessage, prompt_tokens
 from forge_bot.agent.models.known_providers import BATCH_PRICE, worst_case
 from forge_bot.engine.budget import Budget
-from forge_bot.errors import ModelUnavailable
 from forge_bot.values import Frozen
 
 PriceOf = Callable[[str, int, int], Decimal | None]
@@ -40,7 +39,6 @@ class Ledger:
         self.budget = budget
         self._price = price
         self._may_ask = may_ask
-        self._limit: ModelUnavailable | None = None
         self._settled = asyncio.Event()
 
     async def reserve(
@@ -53,7 +51,7 @@ class Ledger:
         batched: bool = False,
     ) -> Reserved | None:
         """Reserve the worst case of one call. Return None if a cap forbids it. Raises
-        ModelUnavailable after `close`, and where no model may be asked.
+        ModelUnavailable where no model may be asked.
 
         While other calls hold reservations that they will hardly need, it waits for them instead of
         giving up. `batched` calls cost half, and do not wait, since that could take hours.
@@ -68,18 +66,9 @@ class Ledger:
             if not self.budget.fits_alone(dollars, tokens):
                 return None
             await self._settled.wait()
-        if self._limit is not None:
-            raise self._limit
         self._may_ask(self.budget.committed, dollars)
         self.budget = granted
         return Reserved(amount=dollars, price_known=amount is not None)
-
-    def close(self, error: ModelUnavailable) -> None:
-        """Let no call begin any more if the error says that the provider's limit is reached: the
-        others of a wave would only run into it too.
-        """
-        if error.trouble.cause in {"rate-limited", "no-credit"}:
-            self._limit = error
 
     def settle(
         self,

@@ -8,7 +8,6 @@ import pytest
 from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
 from forge_bot.agent.providers.context import ProviderContext
-from tests.agent.repository_scene import Ask
 
 
 def hosted(root: Path, said: str | Exception, asked: list[tuple[str, ...]]) -> ProviderContext:
@@ -121,14 +120,6 @@ def test_parameters_that_do_not_fit_are_answered_with_the_entry(
     assert found.status is ResultStatus.INVALID_PARAMS
     assert said in found.content
     assert "It takes: path (string); start" in found.content
-
-
-def test_an_unknown_capability_is_answered_with_those_there_are(ask: Ask) -> None:
-    found = ask("rm_rf", path="/")
-    assert (found.status, "git_diff, git_log, list_files" in found.content) == (
-        ResultStatus.UNKNOWN_CAPABILITY,
-        True,
-    )
 
 
 def test_a_folder_that_is_no_repository_is_a_result(tmp_path: Path) -> None:

@@ -198,15 +198,8 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
             return ModelUnavailable(used_up, trouble=ModelTrouble("no-credit"), details=details)
         case theirs.ModelRateLimitError():
             return _explain_rate_limit(name, error.retry_after, after, details)
-        case theirs.ModelConnectionError(phase="pool" | "connect"):
-            none = f"No connection to {name} could be made, {after}: {_cause(error)}."
-            return ModelUnavailable(none, details=details)
-        case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError():
-            late = f"{name} did not answer within {seconds:g} seconds, {after}."
-            return PossiblyCharged(late, details=details)
-        case theirs.ModelConnectionError():
-            lost = f"The connection to {name} failed, {after}: {_cause(error)}."
-            return PossiblyCharged(lost, details=details)
+        case theirs.ModelConnectionError() | theirs.ModelRequestTimeout():
+            return _explain_missing_answer(name, error, seconds, after)
         case theirs.ModelHTTPError() if not isinstance(error, theirs.ModelRequestRejectedError):
             why = _message(error) or f"it answers with status {error.status_code}"
             return ModelUnavailable(
@@ -216,6 +209,24 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
             return PossiblyCharged(violation(name), details=details)
         case _:
             return QuestionRejected(f"{name} does not take the question: {why}", details=details)
+
+
+def _explain_missing_answer(
+    name: str, error: Exception, seconds: float, after: str
+) -> ModelUnavailable:
+    from pydantic_ai import exceptions as theirs
+
+    details = error_details(error)
+    match error:
+        case theirs.ModelConnectionError(phase="pool" | "connect"):
+            none = f"No connection to {name} could be made, {after}: {_cause(error)}."
+            return ModelUnavailable(none, details=details)
+        case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError():
+            late = f"{name} did not answer within {seconds:g} seconds, {after}."
+            return PossiblyCharged(late, details=details)
+        case _:
+            lost = f"The connection to {name} failed, {after}: {_cause(error)}."
+            return PossiblyCharged(lost, details=details)
 
 
 def violation(name: str) -> str:

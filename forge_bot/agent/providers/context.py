@@ -195,16 +195,9 @@ class ProviderContext:
     def fetch(self, wanted: CapabilityRequest, limits: WorkLimits) -> CapabilityResult:
         """Return the result of one request.
 
-        An unknown name, invalid parameters and a path that leads out are statuses.
+        Invalid parameters and a path that leads out are statuses.
         """
-        capability = self._capabilities.get(wanted.capability)
-        if capability is None:
-            offered = ", ".join(sorted(self._capabilities))
-            return result_of(
-                wanted,
-                ResultStatus.UNKNOWN_CAPABILITY,
-                f"There is no capability of that name. There are: {offered}.",
-            )
+        capability = self._capabilities[wanted.capability]
         try:
             shown = capability.answer(wanted.params, limits)
         except ValidationError as error:
