@@ -181,15 +181,6 @@ class Pipeline(Frozen):
         phase = self.phase(phase_id)
         return isinstance(phase, AgentPhase) and effort in phase.drafts
 
-    def by_model(self) -> "Pipeline":
-        phases = tuple(
-            phase.replace(by_process_when=None, closing=())
-            if isinstance(phase, AnsweringPhase)
-            else phase
-            for phase in self.phases
-        )
-        return self.replace(phases=tuple(map(_alone, phases)))
-
     @property
     def agents(self) -> tuple[str, ...]:
         """Return the names of all agents, including those of variants, sorted."""
@@ -306,13 +297,3 @@ Descriptor = Annotated[
         custom_error_message="kind is 'phases' or 'steps'",
     ),
 ]
-
-
-def _alone(phase: AnyPhase) -> AnyPhase:
-    """Return a phase whose agents write no document but their own."""
-    if not isinstance(phase, AgentPhase):
-        return phase
-    variants = {
-        effort: variant.replace(also_writes=()) for effort, variant in phase.variants.items()
-    }
-    return phase.replace(variants=variants)

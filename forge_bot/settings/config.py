@@ -327,9 +327,6 @@ class Config(Frozen):
         default=TrySettings(),
         description="limits on running the project's commands right after a task's edits",
     )
-    documents_by_model: bool = Field(
-        default=False, description="a model writes every document, also those that need none"
-    )
     protected: tuple[Annotated[str, AfterValidator(checked_pattern)], ...] = Field(
         default=(),
         description="more paths that a model may change only with a person's approval",

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
-from forge_bot.errors import BadConfig, BadPipeline
+from forge_bot.errors import BadPipeline
 from forge_bot.resources import templates
 from forge_bot.sentences import listed
-from forge_bot.settings.config import file_text, load_config
+from forge_bot.settings.config import file_text
 
 if TYPE_CHECKING:
     from forge_bot.engine.pipeline import Pipeline, StepPipeline
@@ -60,8 +60,8 @@ def load_pipeline(name: str, root: Path | None) -> "Pipeline":
     """Return the pipeline of that name: that of the repository in the folder `root`, else the
     shipped one.
 
-    With `documents_by_model` in its configuration a model writes every document. A pipeline of
-    steps is made into one of phases. Raises BadPipeline with all problems and their lines.
+    A pipeline of steps is made into one of phases. Raises BadPipeline with all problems and their
+    lines.
     """
     from forge_bot.engine.pipeline import StepPipeline
 
@@ -70,17 +70,7 @@ def load_pipeline(name: str, root: Path | None) -> "Pipeline":
         from forge_bot.engine.step_phases import phases_of
 
         return phases_of(descriptor)
-    return descriptor.by_model() if root is not None and _wants_models(root) else descriptor
-
-
-def _wants_models(root: Path) -> bool:
-    """Return whether the repository wants every document by a model. Problems of the configuration
-    are left to its own loader.
-    """
-    try:
-        return load_config(root).documents_by_model
-    except BadConfig:
-        return False
+    return descriptor
 
 
 def load_descriptor(name: str, root: Path | None) -> "Pipeline | StepPipeline":

@@ -11,12 +11,10 @@ from forge_bot.artifacts.plans import is_one_task, planned_files, planned_tasks
 from forge_bot.artifacts.read_artifact import judge_review
 from forge_bot.artifacts.tasks import read_tasks, whole_criteria
 from forge_bot.engine import SpawnAgent, WriteFile
-from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactWritten, Report, RunFlags
 from forge_bot.engine.state import State
-from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Effort, Inspection, TaskId, TaskSpec, Verdict
-from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
+from tests.fakes.bench import MAJOR, MISSING, RED, Bench
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)
@@ -120,25 +118,6 @@ def test_a_further_task_costs_two_calls_more() -> None:
     # The bench reports each task of a wave by itself, so each task counts.
     assert asked(TWO) == 4 + 2 + 1, "the second task; and the review of both"
     assert asked(three) - asked(TWO) == 2
-
-
-def test_with_every_document_by_a_model_no_document_is_ours() -> None:
-    bench = Scripted(Effort.M, pipeline=DEVELOP.by_model())
-    assert len(calls(bench)) == 10
-
-
-def test_the_configuration_decides_that_for_whoever_loads_the_pipeline(tmp_path: Path) -> None:
-    (tmp_path / ".forge").mkdir()
-
-    def loaded(config: str) -> Pipeline:
-        (tmp_path / ".forge" / "config.yml").write_text(config, encoding="utf-8")
-        return load_pipeline("develop", tmp_path)
-
-    ours = [phase.by_process_when for phase in loaded("budget: 5\n").speaking]
-    assert len([each for each in ours if each]) == 6
-    theirs = loaded("documents_by_model: true\n").speaking
-    assert not any(phase.by_process_when or phase.closing for phase in theirs)
-    assert any(phase.by_process_when for phase in loaded("documents_by_model: [\n").speaking)
 
 
 # -- tasks.md
@@ -327,9 +306,9 @@ def test_the_summary_is_a_model_s_only_where_it_has_to_explain(
 
 
 def test_the_page_on_efforts_says_how_often_models_are_asked() -> None:
-    def asked(effort: Effort, count: int, pipeline: Pipeline = DEVELOP) -> int:
+    def asked(effort: Effort, count: int) -> int:
         tasks = (*TWO, TaskSpec(id=TaskId("3"), title="Part 3", files=("3.py",)))[:count]
-        bench, found = Scripted(effort, tasks=tasks, pipeline=pipeline), 0
+        bench, found = Scripted(effort, tasks=tasks), 0
         while not bench.state.ended:
             found += isinstance(bench.action, SpawnAgent)
             bench.step()
@@ -339,6 +318,5 @@ def test_the_page_on_efforts_says_how_often_models_are_asked() -> None:
     for effort in Effort:
         counts = [str(asked(effort, count)) for count in (1, 2, 3)]
         several = ["–", "–"] if effort is Effort.S else counts[1:]
-        all_by_model = str(asked(effort, 1, DEVELOP.by_model()))
-        row = " | ".join([effort.value, counts[0], *several, all_by_model])
+        row = " | ".join([effort.value, counts[0], *several])
         assert f"| {row} |" in page
