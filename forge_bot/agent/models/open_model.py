@@ -6,6 +6,7 @@ docs/models.md describes them.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -113,7 +114,7 @@ class Recorder:
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch(0o600)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
         except OSError as error:
             why = error.strerror or error
             raise BadOption(f"--record {path}: the file cannot be written: {why}.") from error
