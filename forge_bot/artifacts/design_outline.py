@@ -3,7 +3,8 @@ numbered questions with lettered options.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from forge_bot.artifacts.markdown import Block, BlockKind, InlineSpan, blocks_below, first_paragraph
 from forge_bot.artifacts.read_artifact import without_numbers
@@ -15,7 +16,10 @@ _SECTION = "Decisions"
 _OPTION = re.compile(r"(?P<letter>[a-z]): (?P<text>\S.*)")
 _LETTERS = "abcdef"
 _MOST_DECISIONS, _LONGEST_TEXT = 9, 400
-_FORM = "`1. Question?` and below it, indented, `- a: the least change` and `- b: …`"
+_FORM = (
+    "`1. Question?` and below it, indented, `- a: the least change` and `- b: …`: numbered 1, 2, 3,"
+    f" at most {_MOST_DECISIONS}, each text of at most {_LONGEST_TEXT} characters"
+)
 
 
 class Option(Frozen):
@@ -23,6 +27,9 @@ class Option(Frozen):
 
     letter: str
     text: str
+
+
+_NO_OPTION = Option(letter="?", text="")
 
 
 class OpenDecision(Frozen):
@@ -53,43 +60,27 @@ def read_open_decisions(design: str) -> tuple[tuple[OpenDecision, ...], tuple[Pr
     starts = [place for place, block in enumerate(items) if block.depth == 1 and block.number]
     decisions: list[OpenDecision] = []
     for number, start in enumerate(starts, 1):
-        options = tuple(_options(items[start + 1 :]))
+        nested = takewhile(lambda block: block.depth > 1, items[start + 1 :])
+        options = tuple(map(_option, nested))
+        question = without_numbers(items[start].words)
         letters = "".join(option.letter for option in options)
-        if items[start].number != str(number):
-            return (), (_problem(f"number the open decisions 1, 2, 3 …: {_FORM}"),)
-        if len(options) < 2 or not _LETTERS.startswith(letters):  # noqa: PLR2004 - a choice has two
-            return (), (_problem(f"decision {number} has no options a, b …; write {_FORM}"),)
-        if number > _MOST_DECISIONS or any(
-            len(text) > _LONGEST_TEXT
-            for text in (without_numbers(items[start].words), *(option.text for option in options))
+        texts = (question, *(option.text for option in options))
+        if (
+            items[start].number != str(number)
+            or len(options) < 2  # noqa: PLR2004 - a choice has two
+            or not _LETTERS.startswith(letters)
+            or any(len(text) > _LONGEST_TEXT for text in texts)
+            or number > _MOST_DECISIONS
         ):
-            return (), (
-                _problem(
-                    f"a person decides at most {_MOST_DECISIONS} things, with at most"
-                    f" {_LONGEST_TEXT} characters for a question and for an option"
-                ),
-            )
-        decisions.append(
-            OpenDecision(
-                number=number, question=without_numbers(items[start].words), options=options
-            )
-        )
+            message = f"decision {number} is not in the form {_FORM}"
+            return (), (Problem(place=_SECTION, message=message, fatal=False),)
+        decisions.append(OpenDecision(number=number, question=question, options=options))
     return tuple(decisions), ()
 
 
-def _options(items: list[Block]) -> Iterator[Option]:
-    """Yield the options before the next item of the outer list."""
-    for item in items:
-        if item.depth == 1:
-            return
-        written = _OPTION.fullmatch(without_numbers(item.words))
-        yield Option(
-            letter=written["letter"] if written else "?", text=written["text"] if written else ""
-        )
-
-
-def _problem(message: str) -> Problem:
-    return Problem(place=_SECTION, message=message, fatal=False)
+def _option(item: Block) -> Option:
+    written = _OPTION.fullmatch(without_numbers(item.words))
+    return Option(letter=written["letter"], text=written["text"]) if written else _NO_OPTION
 
 
 _NONE = re.compile(r"none\b", re.IGNORECASE)
