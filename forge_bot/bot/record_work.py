@@ -32,7 +32,7 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import Reason, State
 from forge_bot.errors import CommitsRefused, ForgeError, RecordChanged
 from forge_bot.gate.github_names import WORKFLOWS
-from forge_bot.git.diff import modes as changed_modes
+from forge_bot.git.commit_objects import changed_files
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import HandedFiles, Run
@@ -106,7 +106,8 @@ class WorkRecorder:
             record = self.run.workspace.with_report(report, state)
         if there != {f"{folder}{name}": raw for name, raw in record.items()}:
             self._refuse("the record is not the one of its report")
-        modes = changed_modes(repository.root, self.head, files)
+        changed = changed_files(repository.root, self.head, files)
+        modes = {path: file.mode for path, file in changed.items()}
         self._refuse(
             *self._paths(modes),
             *self._protected(files, modes),

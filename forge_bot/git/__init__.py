@@ -7,7 +7,6 @@ amended.
 from forge_bot.git.changes import StatusEntry
 from forge_bot.git.diff import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
-from forge_bot.git.remotes import Tracking
 from forge_bot.git.repository import Repository, clone_repository, make_repository
 from forge_bot.git.revisions import Head, Ref
 from forge_bot.git.worktree import Tree, WorktreeInfo
@@ -18,7 +17,6 @@ __all__ = [
     "Ref",
     "Repository",
     "StatusEntry",
-    "Tracking",
     "Tree",
     "WorktreeInfo",
     "blob_id",

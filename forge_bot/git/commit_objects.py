@@ -1,11 +1,10 @@
 """Make commits without a work tree, move branches to them, and merge two commits into one tree."""
 
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from forge_bot.errors import GitFailed, GitMissing
 from forge_bot.gate.github_names import OWN_ADDRESS
@@ -17,16 +16,14 @@ from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import (
     HEADS,
-    own_folders,
     ref_target,
     tree_id,
 )
 from forge_bot.git.signed_commits import SigningKey
-from forge_bot.git.uncommitted_work import APPLY, quoted
+from forge_bot.git.uncommitted_work import APPLY
 from forge_bot.git.worktree import is_checked_out
 
 _PLAIN, _LINK = "100644", "120000"
-_RULES = ".gitattributes"
 
 _TRIED = "Edits to be tried"
 _NOBODY = ("forge-bot", OWN_ADDRESS, "@0 +0000")
@@ -98,7 +95,11 @@ def commit_on(
     there = {path: data for path, data in files if data is not None}
     links = {path: data for path, data in there.items() if known.get(path) == _LINK}
     texts = {path: data for path, data in there.items() if path not in links}
-    kept = _kept(root, base, texts) | {path: store(root, data) for path, data in links.items()}
+    kept = {path: store(root, data) for path, data in links.items()}
+    # What is no link is stored as `git add` would, by the attributes of the work tree.
+    for path, data in texts.items():
+        words = ("hash-object", "-w", "--stdin", f"--path={path}")
+        kept[path] = git(root, *words, stdin=data).line
     versions = [
         FileVersion(path, GONE, "")
         if data is None
@@ -118,25 +119,6 @@ def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] 
         git(root, "apply", "--cached", *APPLY, *left_out, "-", stdin=patch, env=env)
         tree = git(root, "write-tree", env=env, seconds=LONG).line
     return make_commit(root, tree, (base,), _TRIED, (), OURS)
-
-
-def _kept(root: Path, base: str, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Store files in git as `git add` would, with the commit's attributes; return their ids."""
-    if not files:
-        return {}
-    above = {str(parent) for path in files for parent in PurePosixPath(path).parents}
-    rules = files_at.read_many(root, base, [str(PurePosixPath(folder, _RULES)) for folder in above])
-    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
-        for path, data in {**rules, **files}.items():
-            place = Path(name, path)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(data)
-        common = str(own_folders(root)[1].resolve())
-        env = {"GIT_DIR": common, "GIT_WORK_TREE": name}
-        stdin = "".join(f"{quoted(path)}\n" for path in files).encode(errors="surrogateescape")
-        words = ("hash-object", "-w", "--stdin-paths")
-        oids = git(Path(name), *words, stdin=stdin, env=env, seconds=LONG).line.split("\n")
-    return dict(zip(files, oids, strict=True))
 
 
 def point(root: Path, ref: str, commit: str) -> None:

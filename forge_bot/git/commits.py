@@ -29,7 +29,6 @@ SETTINGS = ("-c", "i18n.commitEncoding=UTF-8", "-c", "user.useConfigOnly=true")
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 _LINE = re.compile(rf"({_KEY.pattern}):[ \t]*(.*)")
 _CHERRY = "(cherry picked from commit "
-_SPARSE = "outside of your sparse-checkout definition"
 _BETWEEN = re.compile(r"\n[ \t]*\n")
 
 
@@ -111,7 +110,9 @@ def tree_after(folder: Path, before: str, new: NewCommit) -> str:
     paths = [posixpath.normpath(path) if path else path for path in new.paths]
     with index_of(folder, before) as index:
         if addable := _addable(folder, paths, index):
-            _add(folder, addable, index)
+            # Also those that a sparse checkout leaves out.
+            words = ("add", "--all", "--force", "--sparse", "--", *addable)
+            git(folder, *words, env=index, seconds=LONG)
         if new.contents:
             rows = (f"100644 {store(folder, raw)}\t{path}" for path, raw in new.contents.items())
             git(folder, "update-index", "-z", "--index-info", stdin=listing(rows), env=index)
@@ -200,18 +201,6 @@ def read_trailers(message: str) -> Trailers:
         elif not line.startswith(_CHERRY):
             return ()
     return tuple(trailers)
-
-
-def _add(folder: Path, paths: list[str], index: Mapping[str, str]) -> None:
-    """Add named paths to an index, also those that a sparse checkout leaves out."""
-    words = ("add", "--all", "--force", "--")
-    try:
-        git(folder, *words, *paths, env=index, seconds=LONG)
-    except GitFailed as error:
-        # Only git 2.34 and newer refuses them, and only those know the option.
-        if _SPARSE not in error.output:
-            raise
-        git(folder, "add", "--all", "--force", "--sparse", "--", *paths, env=index, seconds=LONG)
 
 
 def _addable(folder: Path, paths: list[str], index: Mapping[str, str]) -> list[str]:

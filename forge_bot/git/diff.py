@@ -52,14 +52,6 @@ def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:
     return tuple(path for path, _ in differences(folder, *trees))
 
 
-def modes(folder: Path, base: str, other: str = "HEAD") -> dict[str, str]:
-    """The mode of each file that differs, in `other` (git-diff-tree(1), "Raw output format");
-    000000 for one that is not there.
-    """
-    rows = differences(folder, tree_id(folder, base), tree_id(folder, other))
-    return {path: entry.mode for path, entry in rows}
-
-
 def patch_bytes(
     folder: Path,
     base: str,

@@ -97,11 +97,6 @@ class ListedEntry(NamedTuple):
 _KINDS = {_FOLDER: "tree", SUBMODULE: "commit"}
 
 
-def rows(folder: Path, tree: str) -> dict[str, ListedEntry]:
-    """Return the direct entries of a tree, by name. Raises GitFailed if the tree is missing."""
-    return _list_tree(folder, tree, "-z")
-
-
 def find(folder: Path, tree: str, path: str) -> ListedEntry | None:
     """Return the entry at a path in a tree. The path has no empty parts."""
     return _entries_below(folder, tree).get(path)
@@ -131,15 +126,11 @@ def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, List
         yield next(fields), ListedEntry(mode, oid)
 
 
-def _entries_below(folder: Path, tree: str) -> dict[str, ListedEntry]:
-    return _list_tree(folder, tree, "-rtz")
-
-
 @lru_cache(maxsize=16)
-def _list_tree(folder: Path, tree: str, form: str) -> dict[str, ListedEntry]:
+def _entries_below(folder: Path, tree: str) -> dict[str, ListedEntry]:
     """List a tree: `<mode> SP <type> SP <oid> TAB <path>` (git-ls-tree(1))."""
     entries: dict[str, ListedEntry] = {}
-    for row in git(folder, "ls-tree", form, "--full-tree", tree, seconds=LONG).names:
+    for row in git(folder, "ls-tree", "-rtz", "--full-tree", tree, seconds=LONG).names:
         about, _, path = row.partition("\t")
         mode, _, oid = about.split(" ")
         entries[path] = ListedEntry(sys.intern(mode), oid)
@@ -266,16 +257,6 @@ def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
     tree = tree_id(folder, ref)
     place = _plain(under)
     return _listed(folder, tree, place) if place is not None else ()
-
-
-def list_folders(folder: Path, ref: str, under: str) -> dict[str, str]:
-    """The folders directly in one folder at `ref`, by name, each with the id of its tree: equal
-    ids, equal contents.
-    """
-    tree, place = tree_id(folder, ref), _plain(under)
-    entry = find(folder, tree, place) if place else None
-    inside = rows(folder, entry.oid) if entry is not None and entry.kind == "tree" else {}
-    return {name: entry.oid for name, entry in inside.items() if entry.kind == "tree"}
 
 
 @lru_cache(maxsize=8)

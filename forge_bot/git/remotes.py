@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -271,19 +270,6 @@ def give_way(folder: Path) -> str:
     git(folder, "update-ref", kept, here.commit)
     git(folder, "reset", "--quiet", "--hard", theirs, seconds=LONG)
     return kept
-
-
-@dataclass(frozen=True, slots=True)
-class Tracking:
-    """A branch of a remote; `ref` is the full name under which this repository keeps it."""
-
-    remote: str
-    branch: str
-
-    @property
-    def ref(self) -> str:
-        """The remote-tracking branch."""
-        return f"{REMOTES}{self.remote}/{self.branch}"
 
 
 _CARRIED = "refs/forge-bot/carried"

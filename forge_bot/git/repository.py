@@ -25,7 +25,7 @@ from forge_bot.git.revisions import (
     tips_since,
 )
 
-_OLDEST = (2, 30)
+_OLDEST = (2, 34)
 _ORIGIN_HEAD = "refs/remotes/origin/"
 _SHORT = 15.0
 _NOT_FOUND = {
@@ -79,7 +79,6 @@ class Repository:
     blob = _OfRoot(files_at.blob)
     sizes = _OfRoot(files_at.sizes)
     list_files = _OfRoot(files_at.list_files)
-    list_folders = _OfRoot(files_at.list_folders)
 
     # Work trees.
     worktrees = _OfRoot(worktree.listed)
@@ -132,10 +131,10 @@ class Repository:
             and revisions.ref_target(self.root, revisions.HEADS + name) is not None
         )
 
-    def take(self, tracking: remotes.Tracking) -> None:
+    def take(self, remote: str, branch: str) -> None:
         """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""
-        revisions.branch_ref(self.root, tracking.branch)
-        git(self.root, "branch", "--quiet", "--track", tracking.branch, tracking.ref)
+        revisions.branch_ref(self.root, branch)
+        git(self.root, "branch", "--quiet", "--track", branch, f"{REMOTES}{remote}/{branch}")
 
     def start_branch(self, name: str) -> None:
         """Check out a new branch in this work tree at its present commit; uncommitted work is kept.

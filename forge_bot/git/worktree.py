@@ -42,7 +42,6 @@ class Tree:
 
     # Differences between commits, and patches.
     changed = _OfTree(differences.changed)
-    modes = _OfTree(differences.modes)
     merge_base = _OfTree(differences.merge_base)
     diff = _OfTree(differences.diff)
     patched = _OfTree(uncommitted_work.patched)

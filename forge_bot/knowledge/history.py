@@ -325,7 +325,8 @@ def past_folders(repository: Repository, commit: str) -> _Folders:
     # By their names ours come after those of the remote.
     refs = repository.refs(ENDED_AT_ORIGIN, ENDED)
     tips = {ref.name.rpartition("/")[2]: ref.commit for ref in refs}
-    tips |= dict.fromkeys(repository.list_folders(commit, SPECS), commit)
+    committed = (path.split("/")[1] for path in repository.list_files(commit, SPECS))
+    tips |= dict.fromkeys(committed, commit)
     # A name that cannot be decoded cannot be shown.
     return tuple(
         (name, f"{tip}:{SPECS}/{name}") for name, tip in sorted(tips.items()) if name.isprintable()

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
 from forge_bot.errors import AmbiguousRun, ForgeError, GitFailed, UnknownRun
-from forge_bot.git import Ref, Repository, Tracking, remotes
+from forge_bot.git import Ref, Repository, remotes
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES, last_known
 from forge_bot.remedies import Remedy
 from forge_bot.store import SPECS, inside
@@ -60,12 +60,8 @@ class RunInfo(Frozen):
     @property
     def ref(self) -> str:
         """The ref its commits are read from while it has no work tree here."""
-        return self.kept or (self.tracking.ref if self.remote else f"{HEADS}{self.branch}")
-
-    @property
-    def tracking(self) -> Tracking:
-        """The remote's branch, for a run that has none here."""
-        return Tracking(self.remote, self.branch)
+        start = f"{REMOTES}{self.remote}/" if self.remote else HEADS
+        return self.kept or f"{start}{self.branch}"
 
     @property
     def at_client(self) -> str:

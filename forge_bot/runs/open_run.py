@@ -192,7 +192,7 @@ def _tree(repository: Repository, info: RunInfo, place: Path) -> tuple[Tree, tup
         beside = info.here and head(info.tree).branch == info.merge_branch
         return Tree(info.tree, info.branch if beside else ""), ()
     if info.remote:
-        repository.take(info.tracking)
+        repository.take(info.remote, info.branch)
     if info.kept:
         point(repository.root, HEADS + info.branch, last_commit(repository, info.kept))
     if repository.has_tree(place):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import DetachedHead, GitFailed
-from forge_bot.git import Repository, Tracking, Tree
+from forge_bot.git import Repository, Tree
 from forge_bot.sentences import hint_of
 from tests.git.git_scene import Scene
 
@@ -241,13 +241,13 @@ def test_a_branch_is_taken_over_and_follows_the_remote_it_came_from(scene: Scene
     clone = cloned(scene)
     scene.git("remote", "add", "other", str(scene.root), at=clone.root)
     scene.git("fetch", "--quiet", "other", at=clone.root)
-    clone.take(Tracking("other", "feature/x"))
+    clone.take("other", "feature/x")
     assert (
         scene.git("rev-parse", "--abbrev-ref", "feature/x@{upstream}", at=clone.root)
         == "other/feature/x"
     )
     with pytest.raises(GitFailed):
-        clone.take(Tracking("other", "feature/x"))
+        clone.take("other", "feature/x")
 
 
 def test_a_work_tree_is_linked_again_after_its_repository_was_moved(

@@ -150,24 +150,6 @@ def test_an_object_that_is_gone_is_an_error_that_says_so(scene: Scene) -> None:
         scene.repository.read_many("HEAD", ["README.md", "src/app.py"])
 
 
-def test_folders_are_listed_with_an_id_that_changes_with_their_contents(scene: Scene) -> None:
-    before = scene.commit(
-        {"runs/a/x": "1", "runs/b/deep/x": "1", "runs/c/x": "1", "runs/file": "", "runners/d/x": ""}
-    )
-    after = scene.commit({"runs/b/deep/x": "2"})
-
-    old, new = (scene.repository.list_folders(commit, "runs") for commit in (before, after))
-    assert [*old] == ["a", "b", "c"]
-    assert old["a"] == old["c"] == new["a"]
-    assert old["b"] != new["b"]
-    assert scene.repository.read_many(new["b"], ["deep/x"]) == {"deep/x": b"2"}
-    assert (
-        scene.repository.list_folders(before, "nothing")
-        == scene.repository.list_folders(before, "..")
-        == {}
-    )
-
-
 def test_a_branch_that_moves_is_read_anew_every_time(scene: Scene) -> None:
     first = scene.commit({"a.txt": "1"})
     assert scene.repository.list_files("main") == scene.repository.list_files(first)

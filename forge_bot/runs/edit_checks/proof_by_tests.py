@@ -15,7 +15,7 @@ from forge_bot.artifacts.read_artifact import Requirement, read_requirements
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
 from forge_bot.engine import State
 from forge_bot.engine.phases import VerifyPhase
-from forge_bot.git.commit_objects import commit_on
+from forge_bot.git.commit_objects import changed_files, commit_on
 from forge_bot.git.diff import changed
 from forge_bot.interaction.merge_commit_message import name_of_change
 from forge_bot.project.test_guard.weakened_tests import files_to_compare, weakened_tests
@@ -105,8 +105,8 @@ def _is_defect(state: State, run: Run) -> bool:
 def _only_tests(run: Run, head: str) -> OnlyTests | None:
     """Return the tests of the run's change at the commit before it; None if it changes none."""
     base, repository = newest_base(run), run.repository
-    modes = run.tree.modes(base, head)
-    paths = [path for path in modes if not path.startswith(f"{SPECS}/")]
+    changed_here = changed_files(repository.root, base, head)
+    paths = [path for path in changed_here if not path.startswith(f"{SPECS}/")]
     now = repository.read_many(head, paths)
     tests: dict[str, bytes | None] = {
         path: now.get(path) for path in paths if belongs_to_tests(path)
@@ -115,7 +115,7 @@ def _only_tests(run: Run, head: str) -> OnlyTests | None:
     if not tests and not sources:
         return None
     files = [*tests.items(), *sources.items()]
-    there = {path: modes[path] for path, data in files if data is not None}
+    there = {path: changed_here[path].mode for path, data in files if data is not None}
     commit = commit_on(repository.root, base, files, there)
     return OnlyTests(commit, tuple(sorted({*tests, *sources})), bool(sources))
 
