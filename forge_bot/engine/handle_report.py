@@ -138,7 +138,7 @@ def _prepare(pipeline: Pipeline, state: State, report: Prepared) -> State:
         unusable=report.unusable,
         risks=tuple(dict.fromkeys((*state.risks, *report.risks))),
     )
-    if report.unusable:
+    if any(not command.left_out for command in report.unusable):
         return _ask_about_baseline(pipeline, state, report)
     broken = [
         result
@@ -167,7 +167,7 @@ def _ask_about_baseline(pipeline: Pipeline, state: State, report: Prepared) -> S
     state = state.with_document(report.artifact, record)
     from forge_bot.verification.judgement import said_before
 
-    subject = "; ".join(said_before(command) for command in report.unusable) + "."
+    subject = "; ".join(said_before(one) for one in report.unusable if not one.left_out) + "."
     shown = state.versions((report.artifact,))
     return open_decision(pipeline, state, Reason.BASELINE, subject, files=shown)
 

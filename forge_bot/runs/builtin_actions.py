@@ -34,6 +34,7 @@ from forge_bot.runs.edit_checks.proof_by_tests import (
     requirement_check,
     weakened_in,
 )
+from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.baseline_document import (
     BASELINE,
     baseline_document,
@@ -44,7 +45,14 @@ from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.command_outcome import CommandOutput
-from forge_bot.verification.judgement import Cause, cause_of, judge, newly_failing, unusable
+from forge_bot.verification.judgement import (
+    Cause,
+    cause_of,
+    explain_unjudged,
+    judge,
+    newly_failing,
+    unusable,
+)
 from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 
 
@@ -60,19 +68,24 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
         *setup_risks(project.profile, project.sandbox.backend if needed else None),
         *ai_risks(run.repository, run.state.base_commit),
     )
-    unusable_commands = unusable((*results, *checks))
+    settings = (run.config.commands, *run.config.projects.values())
+    is_set = any(one.lint is not None for one in settings)
+    unusable_commands = unusable((*results, *checks), lint_is_set=is_set)
+    asked = [command for command in unusable_commands if not command.left_out]
     left_behind = project.left_behind(checks)
-    if not unusable_commands:
+    if not asked:
         tell_of_red(checks, left_behind, project.tell)
-    document = baseline_document((*results, *checks), unusable_commands, left_behind)
-    raw = run.workspace.write(BASELINE, document) if unusable_commands else b""
+        for command in unusable_commands:
+            project.tell(Message(text=explain_unjudged(command)))
+    document = baseline_document((*results, *checks), asked, left_behind)
+    raw = run.workspace.write(BASELINE, document) if asked else b""
     return Prepared(
         **head_of(action.action_id, run.now()),
         results=(*results, *checks),
         risks=risks,
         unusable=unusable_commands,
-        artifact=BASELINE if unusable_commands else "",
-        blob=blob_id(raw) if unusable_commands else "",
+        artifact=BASELINE if asked else "",
+        blob=blob_id(raw) if asked else "",
     )
 
 

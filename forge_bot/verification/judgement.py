@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from forge_bot.text_format import command_line
-from forge_bot.values import CommandName, CommandResult, Frozen, Recorded
+from forge_bot.values import CommandName, CommandResult, Frozen, Recorded, unless_empty
 
 UNNAMED = "… and what the output does not name"
 _MOST_NAMED = 10
@@ -50,6 +50,9 @@ class UnusableCommand(Recorded):
     name: CommandName
     argv: tuple[str, ...]
     cause: Cause
+    left_out: bool = unless_empty(
+        False, description="a linter that setup does not install: no person is asked"
+    )
 
     def covers(self, result: CommandResult) -> bool:
         """Return whether going on without this command leaves `result` unjudged.
@@ -93,7 +96,7 @@ def judge(
     reasons += [f"The change breaks a rule of the project: {rule}" for rule in broken]
     notes = [note for before, now in judged for note in _notes(before, now)]
     notes += [_flaky(result) for result in after if result.flaky]
-    notes += [_explain_unjudged(command) for command in without]
+    notes += [explain_unjudged(command) for command in without]
     if not pairs:
         notes.append("No project command ran, so nothing was verified.")
     return Judgement(red=bool(reasons), reasons=tuple(reasons), notes=tuple(notes))
@@ -145,7 +148,11 @@ def going_without_setup(unusable: Sequence[UnusableCommand]) -> str:
     return f"{said_before(failed[0])}; a person agreed to go on without it." if failed else ""
 
 
-def _explain_unjudged(command: UnusableCommand) -> str:
+def explain_unjudged(command: UnusableCommand) -> str:
+    """Return why a command is not judged, as a sentence."""
+    if command.left_out:
+        words = command_line(command.argv)
+        return f"{command.name.value} (`{words}`) is not judged: the setup does not install it."
     rest = ", and nothing after it is" if command.cause is Cause.SETUP_FAILED else ""
     return f"{said_before(command)}; a person agreed that it is not judged{rest}."
 
@@ -299,13 +306,23 @@ def _naming(items: Sequence[str], most: int = _MOST_NAMED) -> str:
     return f": {', '.join(named)}{more}" if items else ""
 
 
-def unusable(results: Sequence[CommandResult]) -> tuple[UnusableCommand, ...]:
+def unusable(
+    results: Sequence[CommandResult], *, lint_is_set: bool = True
+) -> tuple[UnusableCommand, ...]:
     """Return the commands without a usable result, in the order of their results. One that ran no
-    test beside another that ran some is no question: its folder holds helpers of tests.
+    test beside another that ran some is no question: its folder holds helpers of tests. A linter
+    that was only detected and is not installed, such as one that pre-commit runs, is left out.
     """
     tested = any(result.tests for result in results)
     return tuple(
-        UnusableCommand(name=result.name, argv=result.argv, cause=cause)
+        UnusableCommand(
+            name=result.name,
+            argv=result.argv,
+            cause=cause,
+            left_out=result.name is CommandName.LINT
+            and cause is Cause.MISSING_TOOL
+            and not lint_is_set,
+        )
         for result in results
         if (cause := cause_of(result)) is not None
         if not (tested and cause is Cause.NO_TESTS)

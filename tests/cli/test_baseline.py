@@ -46,6 +46,19 @@ def test_a_missing_tool_is_asked_about_before_a_model_and_named_in_the_pull_requ
     assert "12 tests" in text, "the other commands still count"
 
 
+def test_a_detected_linter_that_the_setup_does_not_install_asks_nobody(sample: Sample) -> None:
+    (sample.path / ".flake8").write_text("[flake8]\nmax-line-length = 100\n")
+    configured(sample, "commands: {setup: [], test: python3 -S -m unittest discover -s tests}\n")
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "Lines are short")
+    asked = sample.forge("run", TASK, "--effort", "S", "--model", sample.model())
+    assert status(sample)["gate"]["name"] == "checkpoint-a", asked.out
+    assert "is not judged: the setup does not install it" in asked.out, asked.out
+    assert sample.forge("approve", "--model", sample.model()).code == 0
+    text = (sample.workspace / "pull-request.md").read_text()
+    assert "is not judged: the setup does not install it" in text
+
+
 NEEDS_A_FILE = """\
 import pathlib
 
