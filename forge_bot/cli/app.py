@@ -15,7 +15,6 @@ from typer.main import get_command
 
 from forge_bot import __version__
 from forge_bot.cli.error_output import BY_HAND, USAGE, WRONG_USE, exit_code_of
-from forge_bot.cli.machine_commands import hook, mcp, publish, work, worker
 from forge_bot.cli.options import (
     HERE,
     UNLISTED,
@@ -36,8 +35,13 @@ from forge_bot.cli.repository_commands import (
     demo,
     doctor,
     graph_app,
+    hook,
     init,
+    mcp,
     policy_app,
+    publish,
+    work,
+    worker,
 )
 from forge_bot.gate.grammar import NAMED, RUN_COMMANDS, Form
 from forge_bot.sentences import say
