@@ -18,7 +18,7 @@ from PIL import Image
 from rich.terminal_theme import DIMMED_MONOKAI
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.terminal_question import show_question
+from forge_bot.cli.terminal_session import show_question
 from tests.bot import scene
 
 ROOT = Path(__file__).parent.parent

@@ -27,7 +27,7 @@ _SHOWN = """
 import json
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.cli.console import Console
-from forge_bot.cli.terminal_question import show_question
+from forge_bot.cli.terminal_session import show_question
 from forge_bot.mcp_server.client_runs.person_answers import render_question
 from tests.bot import scene
 

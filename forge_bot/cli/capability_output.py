@@ -20,7 +20,7 @@ from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import CapabilityChoice
-from forge_bot.cli.session_setup import at_terminal
+from forge_bot.cli.terminal_session import at_terminal
 from forge_bot.errors import BadOption
 from forge_bot.git import Repository
 from forge_bot.runs.capabilities.outside_capabilities import (

@@ -12,8 +12,7 @@ from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import at_terminal, load_setup
-from forge_bot.cli.terminal_question import ask_at_terminal, show_question
+from forge_bot.cli.terminal_session import ask_at_terminal, at_terminal, load_setup, show_question
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption

@@ -25,7 +25,7 @@ def clean(
         bool, typer.Option("--remove", help="Remove what ended runs left, without asking.")
     ] = False,
 ) -> int:
-    from forge_bot.cli.doctor import clean as go
+    from forge_bot.cli.repository_setup import clean as go
 
     return go(repo, remove=remove)
 
@@ -50,8 +50,8 @@ def init(
         bool, typer.Option("--labels", help="Create the labels on GitHub; needs GITHUB_TOKEN.")
     ] = False,
 ) -> int:
-    from forge_bot.cli.init_command import init as write
-    from forge_bot.cli.init_command import update_workflow
+    from forge_bot.cli.repository_setup import init as write
+    from forge_bot.cli.repository_setup import update_workflow
 
     if update:
         return update_workflow(repo)
@@ -73,8 +73,8 @@ def doctor(
         ),
     ] = None,
 ) -> int:
-    from forge_bot.cli.doctor import doctor as look
-    from forge_bot.cli.doctor import doctor_of_github
+    from forge_bot.cli.repository_setup import doctor as look
+    from forge_bot.cli.repository_setup import doctor_of_github
 
     if github is not None:
         return doctor_of_github(github)

@@ -9,13 +9,13 @@ from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.session_setup import (
+from forge_bot.cli.temporal_commands import choose_leader, works_here
+from forge_bot.cli.terminal_session import (
     check_person,
     load_setup,
     make_session,
     way_of_answer,
 )
-from forge_bot.cli.temporal_commands import choose_leader, works_here
 from forge_bot.engine.reports import Answered, Report
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate
 from forge_bot.gate.grammar import Abandon, Approve, Mistyped, Retry, RunCommand, Update

@@ -17,8 +17,13 @@ from forge_bot.cli.error_output import print_not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.resume import resume
-from forge_bot.cli.session_setup import at_terminal, load_setup, make_session, read_amount_option
 from forge_bot.cli.temporal_commands import choose_place, follow_on_server
+from forge_bot.cli.terminal_session import (
+    at_terminal,
+    load_setup,
+    make_session,
+    read_amount_option,
+)
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady
