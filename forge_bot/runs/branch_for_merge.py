@@ -9,7 +9,6 @@ the way to add the new commits is printed.
 import shlex
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from forge_bot.engine.external_events import is_verified, verification
 from forge_bot.engine.reports import PeopleCommitted, RetryAsked
@@ -37,33 +36,25 @@ def newest_base(run: Run) -> str:
     return next(filter(None, merged), first)
 
 
-class RunMerge(NamedTuple):
-    """A commit after the run's newest one, which no branch has yet; the same one where files
-    conflict.
-    """
-
-    commit: str
-    conflicts: tuple[str, ...] = ()
-
-
 def _merge(
     run: Run,
     head: str,
     theirs: str,
     subject: str,
     trailer: tuple[str, str],
-) -> RunMerge:
-    """Make the commit that merges commits of others into the run. Raises GitFailed."""
+) -> tuple[str, tuple[str, ...]]:
+    """Make the commit that merges commits of others into the run, which no branch has yet. Return
+    it, or the run's own commit and the files that conflict. Raises GitFailed.
+    """
     root = run.repository.root
     since = run.tree.merge_base(head, theirs)
     record = f"{SPECS}/{run.name}/"
     forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
     merged = merge_trees(root, since, head, theirs)
     if merged.conflicts or forbidden:
-        return RunMerge(head, (*merged.conflicts, *forbidden))
+        return head, (*merged.conflicts, *forbidden)
     signature, trailers = commit_at(root, head).signature, ((RUN, run.name), trailer)
-    made = make_commit(root, merged.tree, (head, theirs), subject, trailers, signature)
-    return RunMerge(made)
+    return make_commit(root, merged.tree, (head, theirs), subject, trailers, signature), ()
 
 
 _REMOTE = f"{REMOTES}origin/"
@@ -172,10 +163,10 @@ def _with_peoples_commits(run: Run, branch: str) -> tuple[str, list[str], tuple[
     for theirs in dict.fromkeys(tip for tip in tips if tip is not None):
         if not is_ancestor(repository.root, theirs, merged):
             words = f"Merge what people added to {branch}"
-            merge = _merge(run, merged, theirs, words, (PEOPLE, branch))
-            conflicts += merge.conflicts
-            new += [theirs] if merge.commit != merged else []
-            merged = merge.commit
+            before = merged
+            merged, unmerged = _merge(run, before, theirs, words, (PEOPLE, branch))
+            conflicts += unmerged
+            new += [theirs] if merged != before else []
     return merged, new, tuple(dict.fromkeys(conflicts))
 
 
@@ -262,10 +253,10 @@ def update(
     root, base = run.repository.root, base or target_of(run)
     newest, head = _newest(root, base), run.tree.commit_id()
     if not is_ancestor(root, newest, head):
-        merge = _merge(run, head, newest, f"Merge {base} into the run", (BASE, newest))
-        if merge.conflicts:
-            raise _contradicted(run, base, merge.conflicts)
-        run.move_forward(merge.commit)
+        merged, conflicts = _merge(run, head, newest, f"Merge {base} into the run", (BASE, newest))
+        if conflicts:
+            raise _contradicted(run, base, conflicts)
+        run.move_forward(merged)
     elif not done or len(commit_at(root, head).parents) == 1:
         raise UpToDate(
             f"The run has all of {base} already.",

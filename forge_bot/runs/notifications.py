@@ -86,14 +86,6 @@ def warning(text: str) -> Message:
     return Message(text=text, kind="warning")
 
 
-def warn_of_price(model: str) -> Message:
-    """Return the warning about a model without a known price in a run with a budget."""
-    return warning(
-        f"the price of {model} is unknown, so a budget in US dollars does not limit it; one in "
-        "tokens does, such as --budget 200000tokens"
-    )
-
-
 class Explained(Frozen):
     """A question of a person was answered."""
 
@@ -133,7 +125,10 @@ class TellThinking:
         """Pass a notice on."""
         if self._warns and isinstance(notice, ModelAsked) and notice.reserved is None:
             self._warns = False
-            self._tell(warn_of_price(notice.model))
+            words = "so a budget in US dollars does not limit it; one in tokens does, such as"
+            self._tell(
+                warning(f"the price of {notice.model} is unknown, {words} --budget 200000tokens")
+            )
         self._tell(Thinking(notice=notice, task=task))
 
 

@@ -24,7 +24,7 @@ from forge_bot.git import Repository
 from forge_bot.git.commit_objects import changed_files
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.interaction.commit_links import Links
-from forge_bot.interaction.house_demands import GUIDES, TOWNCRIER, Demand, house_demands
+from forge_bot.interaction.house_demands import GUIDES, TOWNCRIER, house_demands
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
@@ -306,35 +306,21 @@ def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText
 
 
 def customs_of(run: Run) -> Customs:
-    """Return the customs of the repository's pull requests, as of the commit of the run's base."""
-    repository, base = run.repository, run.state.base_commit
-    kind = run.code_so_far().branch.partition("/")[0]
-    path = find_template(repository.list_files(base), kind)
-    raw = repository.read(base, path) if path else None
-    template = raw.decode("utf-8", "replace") if raw is not None else ""
-    tip = run.code_so_far().tip
-    differing = changed_files(repository.root, newest_base(run), tip)
-    changed = tuple(sorted(differing.keys() & {*repository.list_files(tip)}))
+    """Return the customs of the repository's pull requests, as of the commit of the run's base, and
+    how much the run's change has of what they ask.
+    """
+    repository, base, so_far = run.repository, run.state.base_commit, run.code_so_far()
+    files = repository.list_files(base)
+    path = find_template(files, so_far.branch.partition("/")[0])
+    raw = repository.read_many(base, [*GUIDES, *TOWNCRIER, *filter(None, [path])])
+    texts = {name: text.decode("utf-8", "replace") for name, text in raw.items()}
+    differing = changed_files(repository.root, newest_base(run), so_far.tip)
+    changed = tuple(sorted(differing.keys() & {*repository.list_files(so_far.tip)}))
     return Customs(
-        template=template,
+        template=texts.get(path, ""),
         typed=states_types(repository, base),
-        demands=_demands(run, {path: template}, changed),
+        demands=house_demands(texts, files, changed, signed=run.config.sign_off),
         changed=changed,
-    )
-
-
-def _demands(run: Run, template: dict[str, str], changed: tuple[str, ...]) -> tuple[Demand, ...]:
-    """Return what the repository asks of every change, with what the run's change has of it."""
-    repository, base = run.repository, run.state.base_commit
-    texts = {
-        path: text.decode("utf-8", "replace")
-        for path, text in repository.read_many(base, [*GUIDES, *TOWNCRIER]).items()
-    }
-    return house_demands(
-        texts | template,
-        repository.list_files(base),
-        changed,
-        signed=run.config.sign_off,
     )
 
 

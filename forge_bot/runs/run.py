@@ -30,7 +30,6 @@ from forge_bot.engine.reports import (
     PeopleCommitted,
     Prepared,
     Published,
-    RetryAsked,
     RunStarted,
 )
 from forge_bot.errors import RecordChanged
@@ -295,17 +294,12 @@ def subject(report: Report, before: State, pipeline: Pipeline) -> str:
     match report:
         case RunStarted():
             return start_subject(report.title)
-        case ArtifactWritten(task=task) if (
-            task is not None and (known := before.task(task)) is not None
-        ):
-            what = "review of " if known.status.value == "implemented" else ""
-            return f"forge-bot: {what}task {task}, {escape.heading(known.spec.title)}"
         case Answered():
             return f"forge-bot: {report.gate} {report.answer.value}"
-        case RetryAsked():
-            return f"forge-bot: retry {report.phase}"
         case ArtifactWritten() | Prepared() | CommandsRan() | Published():
-            return f"forge-bot: {pipeline.phase(before.current_phase).label}"
+            task = report.task if isinstance(report, ArtifactWritten) else None
+            label = pipeline.phase(before.current_phase).label
+            return f"forge-bot: {label}{f', task {task}' if task else ''}"
         case _:
             return f"forge-bot: {report.type.replace('_', ' ')}"
 

@@ -145,12 +145,6 @@ def test_of_two_labels_the_larger_counts() -> None:
     assert (own.effort, own.reason) == (Effort.S, "the label “forge:S”")
 
 
-def test_labels_go_with_the_name_of_the_label_that_starts_runs() -> None:
-    labels = ["robot:S", "forge:M", "size/XL"]
-    own = guess_effort("", labels=labels, mark="robot")
-    assert (own.effort, own.reason) == (Effort.S, "the label “robot:S”")
-
-
 def test_the_words_of_a_request_alone_never_make_a_feature_of_what_is_none() -> None:
     for one in REQUESTS:
         title = one.whole.partition("\n")[0]

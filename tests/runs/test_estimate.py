@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-import pytest
-
 from forge_bot.agent.models.known_providers import usual_price
 from forge_bot.agent.models.open_model import read_exchanges
 from forge_bot.engine.pipeline import Pipeline
@@ -141,18 +139,6 @@ def test_only_finished_runs_of_the_same_effort_and_pipeline_count(sample: Sample
     )
 
 
-@pytest.mark.parametrize(
-    "broken",
-    ["", "[]", '{"currentPhaseStatus": "completed"}', state({"inputTokens": "many"}), state({})],
-)
-def test_a_broken_state_of_a_past_run_is_passed_over(sample: Sample, broken: str) -> None:
-    remember(
-        sample, {**{name: state(used(tokens=2_000)) for name in days(5)}, "20260301-broken": broken}
-    )
-    found = expect(sample)
-    assert (found.runs, found.tokens.p90) == (5, 2_000)
-
-
 def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: Sample) -> None:
     recorded = [each for each in read_exchanges(RECORD) if each.phase not in BY_PROCESS]
     whole = sum((each.usage for each in recorded), Usage())
@@ -185,14 +171,6 @@ def test_the_page_about_efforts_tells_these_figures(sample: Sample) -> None:
         tokens = used.input_tokens + used.output_tokens
         assert expect(sample, effort).tokens.p50 == tokens
         assert f"| {effort} | {tokens:,} | ${dollars:.2f} |" in told
-
-
-def test_each_phase_is_priced_with_the_model_of_its_tier(sample: Sample) -> None:
-    dear = expect(sample, Effort.L).cost
-    mixed = expect(sample, Effort.L, model="scripted:nothing", strong=SONNET)
-    assert mixed.cost is not None
-    assert dear is not None
-    assert 0 < mixed.cost.p50 < dear.p50
 
 
 def test_few_runs_are_mixed_with_the_recorded_one(sample: Sample) -> None:

@@ -153,16 +153,6 @@ def _commit(sample: Sample, place: str, **files: str) -> str:
 
 
 @pytest.mark.slow
-def test_push_takes_both_branches_or_none(sample: Sample, tmp_path: Path) -> None:
-    remote = _remote(sample, tmp_path)
-    _run(sample, "--push")
-    for name in (sample.branch, sample.offered):
-        assert sample.git("--git-dir", str(remote), "rev-parse", name) == sample.git(
-            "rev-parse", name
-        )
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("raced", ["offered", "run"])
 def test_a_push_that_loses_the_race_takes_in_what_people_added_to_the_offered_branch_only(
     sample: Sample, tmp_path: Path, raced: str
