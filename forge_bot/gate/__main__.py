@@ -37,14 +37,7 @@ def main() -> int:
         return step(os.environ)
     # For any error, the step prints one line and admits nobody.
     except Exception as error:  # noqa: BLE001
-        place = error.__traceback__
-        while place is not None and place.tb_next is not None:
-            place = place.tb_next
-        where = ""
-        if place is not None:
-            file = os.path.basename(place.tb_frame.f_code.co_filename)  # noqa: PTH119
-            where = f" at {file}:{place.tb_lineno}"
-        sys.stdout.write(f"::error title=forge-bot::ERR-001: {type(error).__name__}{where}\n")
+        sys.stdout.write(f"::error title=forge-bot::ERR-001: {type(error).__name__}\n")
         return 1
 
 

@@ -7,12 +7,10 @@ comments are found by their hidden marks, so that nothing is written twice.
 
 import http.client
 import json
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from email.message import Message
 from typing import IO, cast
 from urllib.parse import quote
 
@@ -150,14 +148,8 @@ def read_membership(login: str, status: int, answer: Node, trouble: str = "") ->
 TIMEOUT = 10.0
 """Seconds for one answer."""
 
-LONGEST_WAIT = 70.0
-"""Seconds that are waited when GitHub asks for patience; its own limits mostly say 60."""
-
 PAGE = 100
-_TRIES = 3
 _LARGEST = 64 * 2**20
-_TOO_FAST = {403, 429}
-_BROKEN = {0, 500, 502, 503, 504}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +179,13 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 
 class GateClient:
-    """One repository, asked with one token that goes to the host of the API and to no other."""
+    """One repository, asked with one token that goes to the host of the API and to no other. Each
+    question is asked once: where there is no answer, the step is red and can be run again.
+    """
 
-    def __init__(
-        self, api: str, repository: str, token: str, wait: Callable[[float], None] = time.sleep
-    ) -> None:
+    def __init__(self, api: str, repository: str, token: str) -> None:
         self._base = f"{api}/repos/{repository}"
         self._token = token
-        self._wait = wait
         self._opener = urllib.request.build_opener(_Stay)
 
     def permission(self, login: str) -> ApiAnswer:
@@ -214,31 +205,17 @@ class GateClient:
         return self._ask("POST", f"{place}/reactions", {"content": content})
 
     def comment(self, issue: int, body: str) -> ApiAnswer:
-        """Write a comment. It is not tried again when it may have been written."""
-        return self._ask("POST", f"issues/{issue}/comments", {"body": body}, again=False)
+        """Write a comment."""
+        return self._ask("POST", f"issues/{issue}/comments", {"body": body})
 
     def edit_comment(self, comment: int, body: str) -> ApiAnswer:
         """Give a comment another text."""
         return self._ask("PATCH", f"issues/comments/{comment}", {"body": body})
 
-    def _ask(
-        self, method: str, path: str, body: Mapping[str, str] | None = None, *, again: bool = True
-    ) -> ApiAnswer:
-        answer = ApiAnswer(0, Node(), "not asked")
-        for attempt in range(_TRIES):
-            answer, headers = self._once(method, f"{self._base}/{path}", body)
-            pause = _pause(answer, headers, attempt, again=again)
-            if pause is None or attempt == _TRIES - 1:
-                break
-            self._wait(pause)
-        return answer
-
-    def _once(
-        self, method: str, url: str, body: Mapping[str, str] | None
-    ) -> tuple[ApiAnswer, Mapping[str, str]]:
+    def _ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> ApiAnswer:
         # The address begins with that of the API, which the runner names.
         request = urllib.request.Request(  # noqa: S310
-            url,
+            f"{self._base}/{path}",
             method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={
@@ -252,13 +229,13 @@ class GateClient:
         try:
             reply = cast("http.client.HTTPResponse", self._opener.open(request, timeout=TIMEOUT))
             with reply:
-                return _read(reply.status, reply), _lower(reply.headers)
+                return _read(reply.status, reply)
         except urllib.error.HTTPError as error:
             with error:
-                return _read(error.code, error), _lower(error.headers)
+                return _read(error.code, error)
         except (OSError, ValueError, http.client.HTTPException) as error:
             reason = f"GitHub could not be asked: {type(error).__name__}"
-            return ApiAnswer(0, Node(), reason), {}
+            return ApiAnswer(0, Node(), reason)
 
 
 def _read(status: int, stream: IO[bytes]) -> ApiAnswer:
@@ -266,24 +243,6 @@ def _read(status: int, stream: IO[bytes]) -> ApiAnswer:
     if len(data) > _LARGEST:
         return ApiAnswer(0, Node(), "GitHub's answer is too large")
     return ApiAnswer(status, read_json(data))
-
-
-def _lower(headers: Message) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
-
-
-def _pause(
-    answer: ApiAnswer, headers: Mapping[str, str], attempt: int, *, again: bool
-) -> float | None:
-    """Return the seconds until the question is asked again; None when the answer stands.
-
-    `retry-after` comes with the secondary limits
-    (https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api). Such
-    a question was not carried out, so that it can be asked again even if it writes.
-    """
-    if answer.status in _TOO_FAST and (after := headers.get("retry-after", "")).isdecimal():
-        return float(after) if float(after) <= LONGEST_WAIT else None
-    return 0.5 * 3**attempt if again and answer.status in _BROKEN else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,7 @@ not be installed.
 """
 
 import json
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from forge_bot.errors import ForgeError
@@ -184,7 +183,7 @@ _NEXT_STEPS = {
 }
 
 
-def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
+def run_gate(environ: Mapping[str, str]) -> int:
     """Decide about one event, write the outputs, and return the exit status: 0 for every decision,
     also for a refusal.
 
@@ -198,7 +197,7 @@ def run_gate(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
     if isinstance(intent, Nothing):
         outcome = GateOutcome(Result.NOTHING, intent.reason)
     else:
-        github = GateClient(context.api, context.repository, context.token, wait)
+        github = GateClient(context.api, context.repository, context.token)
         outcome = Admission(intent, github, inputs, context).decide()
     outputs.write_outputs(environ["GITHUB_OUTPUT"], output_values(outcome, intent, context))
     next_step = _NEXT_STEPS.get(outcome.result, "").format(role=inputs.policy.floor.word)
@@ -265,7 +264,7 @@ def _shown(number: int | None) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> int:
+def stranded(environ: Mapping[str, str]) -> int:
     """Report a failed installation in the thread and in the summary, since nothing else of this job
     can; return 0: the step before is what failed.
     """
@@ -273,16 +272,12 @@ def stranded(environ: Mapping[str, str], wait: Callable[[float], None] = time.sl
         inputs, context = read_inputs(environ), read_step_context(environ)
     except ForgeError as error:
         return _refused_input(error)
-    tell_thread(environ, inputs, context, messages.stranded(context.run_url, inputs.prefix), wait)
+    tell_thread(environ, inputs, context, messages.stranded(context.run_url, inputs.prefix))
     return 0
 
 
 def tell_thread(
-    environ: Mapping[str, str],
-    inputs: Inputs,
-    context: StepContext,
-    text: str,
-    wait: Callable[[float], None] = time.sleep,
+    environ: Mapping[str, str], inputs: Inputs, context: StepContext, text: str
 ) -> None:
     """Say in the thread of the event and in the summary why nothing was done, once for each run of
     the workflow. The text replaces a tracking comment that only says that a run has begun.
@@ -291,7 +286,7 @@ def tell_thread(
     issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
     if issue is None:
         return
-    github = GateClient(context.api, context.repository, context.token, wait)
+    github = GateClient(context.api, context.repository, context.token)
     thread = OwnComments(github, issue, inputs.policy.own)
     mark = messages.tracking_mark(issue)
     begun = thread.find(mark)

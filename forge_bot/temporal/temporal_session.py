@@ -174,8 +174,8 @@ class TemporalSession:
             self.session.show_again(run)
             raise
         if at_work:
-            when = "at once" if isinstance(report, Abandoned) else "when its work is done"
-            self.session.tell(Message(text=f"A worker is at work. What you say is taken {when}."))
+            text = "A worker is at work. What you say is taken when its work is done."
+            self.session.tell(Message(text=text))
         return report
 
     async def _start_workflow(self, client: Client, info: RunInfo) -> RunHandle:
@@ -202,11 +202,7 @@ class TemporalSession:
 
     async def _send_report(self, handle: RunHandle, report: Report) -> str:
         """Send a report, which counts once; return its key. Raises TemporalUnavailable."""
-        message = Said(
-            key=report.key,
-            report=REPORT.dump_json(report).decode(),
-            at_once=isinstance(report, Abandoned),
-        )
+        message = Said(key=report.key, report=REPORT.dump_json(report).decode())
         try:
             # One of its overloads takes arguments that have no types.
             await handle.execute_update(ForgeRunWorkflow.say, message, id=message.key)  # pyright: ignore[reportUnknownMemberType]

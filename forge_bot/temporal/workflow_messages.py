@@ -35,11 +35,10 @@ class RunBegin(Frozen):
 
 
 class Said(Frozen):
-    """A person's report. `at_once` interrupts the work."""
+    """A person's report."""
 
     key: str
     report: str
-    at_once: bool = False
 
 
 class Order(Frozen):

@@ -7,14 +7,13 @@ For a thread "go on" is one job of the bot. Between jobs nothing runs, and waiti
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
-from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from forge_bot.agent.capabilities import CapabilityType
@@ -111,7 +110,6 @@ class ForgeRunWorkflow:
         self._inbox = list[Said]()
         self._stands: Stands | None = None
         self._woken = False
-        self._work: asyncio.Future[Any] | None = None
 
     @workflow.run
     async def run(self, begin: RunBegin) -> str:
@@ -138,15 +136,10 @@ class ForgeRunWorkflow:
         messages = tuple(self._inbox)
         self._inbox.clear()
         self._stands, self._woken = None, False
-        order = Order(begin=self._begin, said=messages)
-        stands = await self._run_unless_interrupted(_execute(GO_ON, order))
-        if stands is None:
-            self._inbox[:0] = messages
-            return None
+        stands = await _execute(GO_ON, Order(begin=self._begin, said=messages))
         if stands.why != "actions":
             return None if self._inbox else stands
-        acted = asyncio.gather(*(self._act(action) for action in stands.actions))
-        for outcome in await self._run_unless_interrupted(acted) or ():
+        for outcome in await asyncio.gather(*(self._act(action) for action in stands.actions)):
             if outcome.trouble is not None:
                 return Stands(why="stuck", trouble=outcome.trouble)
         return None
@@ -159,22 +152,6 @@ class ForgeRunWorkflow:
             static_summary=action.capability,
         )
 
-    async def _run_unless_interrupted(self, work: Awaitable[Result]) -> Result | None:
-        """Return what comes of the work, None where a person interrupts it: their report is in the
-        inbox, and the journal has the rest.
-        """
-        working = asyncio.ensure_future(work)
-        self._work = working
-        try:
-            return await working
-        except (ActivityError, ChildWorkflowError, asyncio.CancelledError) as error:
-            interrupted = any(message.at_once for message in self._inbox)
-            if interrupted and is_cancelled_exception(error):
-                return None
-            raise
-        finally:
-            self._work = None
-
     def _is_told(self) -> bool:
         return bool(self._inbox) or self._woken
 
@@ -182,8 +159,6 @@ class ForgeRunWorkflow:
     async def say(self, message: Said) -> None:
         """Take in a person's report. It is recorded when a worker goes on."""
         self._inbox.append(message)
-        if message.at_once and self._work is not None:
-            self._work.cancel()
 
     @workflow.signal
     def wake(self) -> None:
@@ -193,7 +168,7 @@ class ForgeRunWorkflow:
     @workflow.query
     def standing(self) -> Stands | None:
         """Say why somebody else than a worker is next; None if a worker is."""
-        return None if self._work is not None or self._is_told() else self._stands
+        return None if self._is_told() else self._stands
 
 
 _LONGEST_JOB = timedelta(hours=6)

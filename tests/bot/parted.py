@@ -27,7 +27,7 @@ class Parted(Stage):
     def job(self, event: str, payload: Any, actor: str) -> Job:
         environ, folder = self.machine(event, payload, actor)
         del environ["OPENAI_API_KEY"]
-        gate = run_gate(environ, lambda _seconds: None)
+        gate = run_gate(environ)
         found = outputs(folder / "outputs")
         if found["proceed"] != "true":
             return Job(found["result"], gate, "", "")

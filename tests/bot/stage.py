@@ -157,7 +157,7 @@ class Stage:
     def let_in(self, event: str, payload: Any, by: str) -> "subprocess.Popen[str]":
         """The work of a job for an event, running."""
         environ, folder = self.machine(event, payload, by)
-        assert run_gate(environ, lambda _seconds: None) == 0
+        assert run_gate(environ) == 0
         return self.process(environ, folder)
 
     # -- what happens then
@@ -166,7 +166,7 @@ class Stage:
     def job(self, event: str, payload: Any, actor: str) -> Job:
         """A job on a fresh machine: the gate, and the work if it lets in."""
         environ, folder = self.machine(event, payload, actor)
-        gate = run_gate(environ, lambda _seconds: None)
+        gate = run_gate(environ)
         found = outputs(folder / "outputs")
         if found["proceed"] != "true":
             return Job(found["result"], gate, "", (folder / "summary").read_text())

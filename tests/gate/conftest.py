@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ class Step:
     outputs: dict[str, str]
     log: str
     summary: str
-    waited: list[float] = field(default_factory=list[float])
 
     @property
     def wake(self) -> dict[str, Any]:
@@ -81,15 +80,13 @@ def gate(api: SmallApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> G
     def step(event: str, payload: Any, **more: str) -> Step:
         environ = surroundings(tmp_path, api.url, event, payload, **more)
         capsys.readouterr()
-        waited: list[float] = []
-        code = run_gate(environ, waited.append)
+        code = run_gate(environ)
         outputs = read_outputs((tmp_path / "output").read_text(encoding="utf-8"))
         return Step(
             code,
             outputs,
             capsys.readouterr().out,
             (tmp_path / "summary").read_text(encoding="utf-8"),
-            waited,
         )
 
     return step

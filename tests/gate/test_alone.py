@@ -90,7 +90,7 @@ def test_an_output_that_cannot_be_written_is_an_error_of_one_line(
     )
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.splitlines()[-1].startswith(
-        "::error title=forge-bot::ERR-001: FileNotFoundError at "
+        "::error title=forge-bot::ERR-001: FileNotFoundError"
     )
 
 

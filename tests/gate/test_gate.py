@@ -164,24 +164,6 @@ def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody
     assert "run [the job](" in said
 
 
-def test_a_question_that_fails_once_is_asked_again(gate: Gate, api: SmallApi) -> None:
-    api.trouble.append(Trouble("GET", "/collaborators/", 502, times=1))
-    api.trouble.append(
-        Trouble("GET", "/collaborators/", 403, times=1, headers={"Retry-After": "42"})
-    )
-    step = gate("issue_comment", commented("/approve"))
-    assert step.outputs["proceed"] == "true"
-    assert step.waited[1] == 42.0
-    assert step.waited[0] < 2
-
-
-def test_the_gate_does_not_wait_for_an_hour(gate: Gate, api: SmallApi) -> None:
-    api.trouble.append(Trouble("GET", "/collaborators/", 429, headers={"Retry-After": "3600"}))
-    step = gate("issue_comment", commented("/approve"))
-    assert step.outputs["result"] == "unverified"
-    assert step.waited == []
-
-
 def test_a_comment_that_may_have_been_written_is_not_written_again(
     gate: Gate, api: SmallApi
 ) -> None:

@@ -16,8 +16,7 @@ TRACKING = "<!-- forge-bot:tracking issue=42 -->"
 def told(folder: Path, api: SmallApi, wake: str, **more: str) -> tuple[int, str]:
     """The step, and what the job's summary says then."""
     code = stranded(
-        surroundings(folder, api.url, "issues", labelled(), FORGE_BOT_WAKE=wake, **more),
-        lambda _seconds: None,
+        surroundings(folder, api.url, "issues", labelled(), FORGE_BOT_WAKE=wake, **more)
     )
     return code, (folder / "summary").read_text()
 
