@@ -273,163 +273,98 @@ def result(
 
 GREEN = result()
 RED = result(exit_code=1, failures="a b")
+PARTLY = RED.replace(failures=("a", "b", UNNAMED))
+UNKNOWN = result(exit_code=1)
+LATE = result(timed_out=True)
+MANY = result(exit_code=1, failures="a a a b c d e")
+RUFF_FINE = result(LINT, argv="ruff check")
+SETUP_FAILS = result(SETUP, 1, "a")
+Judged = CommandResult | None
+REASONS: list[tuple[Judged, Judged, str]] = [
+    (
+        GREEN,
+        RED,
+        "test (`make test`) failed with exit code 1; it was green before the change: a, b.",
+    ),
+    (result(BUILD), result(BUILD, 2), "it was green before the change."),
+    (RED, result(exit_code=1, failures="a b c d"), "these are new: c, d."),
+    (RED, result(exit_code=1, failures="c"), "these are new: c."),
+    (RED, result(exit_code=1).replace(failures=("c", UNNAMED)), f"these are new: c, {UNNAMED}."),
+    (UNKNOWN, RED, "it cannot be told whether anything new fails."),
+    (RED, UNKNOWN, "it cannot be told whether anything new fails."),
+    (RED, PARTLY, "it cannot be told whether anything new fails."),
+    (PARTLY, RED, "it cannot be told whether anything new fails."),
+    (RED, result(exit_code=139, failures="a b"), "it cannot be told whether anything new fails."),
+    (LATE, result(exit_code=1, failures="a"), "it cannot be told whether anything new fails."),
+    (GREEN, result(tests=0), "test (`make test`) ran no test."),
+    (GREEN, result(tests=None), "no longer tells that any test ran; before, 10 did."),
+    (RUFF_FINE, result(LINT, 127, argv="ruff check"), "could not be started: command not found."),
+    (None, result(LINT, 126), "could not be started: not executable."),
+    (GREEN, LATE, "test (`make test`) did not end in time."),
+    (SETUP_FAILS, SETUP_FAILS, "without it nothing after it can be trusted."),
+    (RUFF_FINE, None, "lint (`ruff check`) ran before the change but not after it."),
+    (None, RED, "there is no run from before the change to compare with: a, b."),
+    (
+        GREEN,
+        result(exit_code=1, failures=" ".join(f"t{number:02}" for number in range(13))),
+        "t08, t09 and 3 more.",
+    ),
+]
+NOTES: list[tuple[CommandResult, CommandResult, str]] = [
+    (GREEN, GREEN, ""),
+    (RED, GREEN, ""),
+    (result(LINT), result(LINT), ""),
+    (result(tests=None), result(tests=None), ""),
+    (GREEN, result(tests=11), ""),
+    (RED, RED, "test (`make test`) was red before the change and still is: a, b."),
+    (RED, result(exit_code=1, failures="a"), "was red before the change and still is: a."),
+    (MANY, MANY, "was red before the change and still is: a, b, c and 2 more."),
+    # Mocha's exit code counts the failures.
+    (
+        result(exit_code=3, failures="a b c"),
+        result(exit_code=2, failures="a b"),
+        "was red before the change and still is: a, b.",
+    ),
+    (GREEN, result(tests=9), "ran fewer tests than before the change: 9 instead of 10."),
+    (GREEN, result(failures="a"), "ended well although its output names failures: a."),
+    (
+        GREEN,
+        read(TEST, ["make", "test"], 0, "Ran 10 tests in 0.1s\n\nFAILED (errors=1)"),
+        "ended well although its output counts failures, without naming them.",
+    ),
+]
 
 
-def reason(before: CommandResult | None, after: CommandResult) -> str:
-    """The one reason why it is red."""
-    judgement = judge([before] if before is not None else [], [after])
-    assert judgement.red
+@pytest.mark.parametrize(("before", "after", "reason"), REASONS)
+def test_what_is_newly_red_or_may_be_has_one_reason(
+    before: Judged, after: Judged, reason: str
+) -> None:
+    baseline = [before] if before is not None else []
+    judgement = judge(baseline, [after] if after is not None else [])
     (why,) = judgement.reasons
-    return why
+    assert judgement.red
+    assert why.endswith(reason)
 
 
-def notes(before: CommandResult, after: CommandResult) -> tuple[str, ...]:
+@pytest.mark.parametrize(("before", "after", "note"), NOTES)
+def test_what_is_as_before_or_better_is_at_most_a_note(
+    before: CommandResult, after: CommandResult, note: str
+) -> None:
     judgement = judge([before], [after])
-    assert judgement == Judgement(red=False, notes=judgement.notes)
-    return judgement.notes
+    assert not judgement.red
+    assert len(judgement.notes) == bool(note)
+    assert "".join(judgement.notes).endswith(note)
 
 
-def test_green_stays_green_without_a_word() -> None:
-    assert judge([GREEN], [GREEN]) == Judgement(red=False)
-    assert judge([RED], [GREEN]) == Judgement(red=False)
-    assert judge([], [GREEN]) == Judgement(red=False)
-
-
-def test_what_was_green_and_fails_now_is_red_and_names_what_fails() -> None:
-    assert (
-        reason(GREEN, RED)
-        == "test (`make test`) failed with exit code 1; it was green before the change: a, b."
-    )
-    assert "green before the change." in reason(result(BUILD), result(BUILD, 2))
-
-
-def test_what_was_red_before_in_the_same_way_is_a_note() -> None:
-    assert notes(RED, RED) == ("test (`make test`) was red before the change and still is: a, b.",)
-    assert notes(RED, result(exit_code=1, failures="a")) == (
-        "test (`make test`) was red before the change and still is: a.",
-    )
-
-
-def test_of_many_old_failures_a_note_names_three_each_once() -> None:
-    many = result(exit_code=1, failures="a a a b c d e")
-    (note,) = notes(many, many)
-    assert note.endswith("was red before the change and still is: a, b, c and 2 more.")
-
-
-def test_what_was_red_before_is_red_if_something_new_fails() -> None:
-    assert reason(RED, result(exit_code=1, failures="a b c d")).endswith("these are new: c, d.")
-    assert reason(RED, result(exit_code=1, failures="c")).endswith("these are new: c.")
-    partly = result(exit_code=1).model_copy(update={"failures": ("c", UNNAMED)})
-    assert f"these are new: c, {UNNAMED}" in reason(RED, partly)
-
-
-def test_what_was_red_before_is_red_if_it_cannot_be_told_what_fails() -> None:
-    unknown = result(exit_code=1)
-    partly = RED.model_copy(update={"failures": ("a", "b", UNNAMED)})
-    other = unknown.model_copy(update={"tail": "another error"})
-    for before, after in (
-        (unknown, other),
-        (unknown, RED),
-        (RED, unknown),
-        (RED, partly),
-        (partly, RED),
-    ):
-        assert "it cannot be told whether anything new fails" in reason(before, after)
-
-
-def test_the_same_failures_with_another_exit_code_cannot_be_told_apart_from_new_ones() -> None:
-    assert "cannot be told" in reason(RED, result(exit_code=139, failures="a b"))
-    assert "cannot be told" in reason(
-        result(exit_code=1, failures="a"), result(exit_code=2, failures="a")
-    )
-
-
-def test_an_exit_code_that_counts_the_failures_may_fall_with_them() -> None:
-    assert (
-        len(notes(result(exit_code=3, failures="a b c"), result(exit_code=2, failures="a b"))) == 1
-    )
-
-
-def test_a_test_command_that_ran_no_test_is_red_even_if_it_says_all_is_well() -> None:
-    assert reason(GREEN, result(tests=0)) == "test (`make test`) ran no test."
-    for name in ("unittest_zero", "cargo_none"):
-        empty = outcome(name, RUNS[name][0])
-        assert reason(GREEN, empty) == "test (`make test`) ran no test."
-    assert not judge([result(LINT)], [result(LINT)]).red
-
-
-def test_a_test_command_whose_output_no_longer_tells_of_tests_is_red() -> None:
-    assert "no longer tells that any test ran; before, 10 did" in reason(GREEN, result(tests=None))
-    assert judge([result(tests=None)], [result(tests=None)]) == Judgement(red=False)
-
-
-def test_a_command_that_could_not_start_is_red_if_it_could_before() -> None:
-    missing, there = result(LINT, 127, argv="ruff check"), result(LINT, argv="ruff check")
-    assert reason(there, missing) == "lint (`ruff check`) could not be started: command not found."
-    assert "not executable" in reason(None, result(LINT, 126))
-
-
-def test_a_command_that_did_not_end_is_red_if_it_ended_before() -> None:
-    late = result(exit_code=0, timed_out=True)
-    assert reason(GREEN, late) == "test (`make test`) did not end in time."
-    assert "cannot be told" in reason(
-        result(exit_code=1, failures="a", timed_out=True), result(exit_code=1, failures="a")
-    )
-
-
-def test_a_setup_that_fails_is_red_whatever_was_before() -> None:
-    failed = result(SETUP, 1, "a")
-    assert "nothing after it can be trusted" in reason(failed, failed)
-
-
-def test_a_command_that_is_not_run_again_is_red() -> None:
-    judgement = judge([GREEN, result(LINT, argv="ruff check")], [GREEN])
-    assert judgement == Judgement(
-        red=True, reasons=("lint (`ruff check`) ran before the change but not after it.",)
-    )
-
-
-def test_a_failure_without_a_run_from_before_is_red() -> None:
-    assert "there is no run from before the change to compare with: a, b." in reason(None, RED)
-    other = judge([result(argv="make old")], [RED])
-    assert len(other.reasons) == 2
-
-
-def test_commands_of_one_name_are_compared_each_with_its_own() -> None:
+def test_each_command_is_compared_with_its_own_and_none_at_all_verifies_nothing() -> None:
     one, two = (
         result(exit_code=1, failures="a", argv="one"),
         result(exit_code=1, failures="b", argv="two"),
     )
     assert not judge([one, two], [two, one]).red
-
-
-def test_fewer_tests_than_before_are_a_note() -> None:
-    assert notes(GREEN, result(tests=9)) == (
-        "test (`make test`) ran fewer tests than before the change: 9 instead of 10.",
-    )
-    assert notes(GREEN, result(tests=11)) == ()
-    assert len(notes(RED, result(exit_code=1, failures="a b", tests=9))) == 2
-
-
-def test_failures_beside_a_good_end_are_a_note() -> None:
-    assert notes(GREEN, result(failures="a")) == (
-        "test (`make test`) ended well although its output names failures: a.",
-    )
-    hidden = read(TEST, ["make", "test"], 0, "Ran 10 tests in 0.1s\n\nFAILED (errors=1)")
-    assert notes(GREEN, hidden) == (
-        "test (`make test`) ended well although its output counts failures, without naming them.",
-    )
-
-
-def test_no_commands_at_all_verify_nothing() -> None:
-    assert judge([], []) == Judgement(
-        red=False, notes=("No project command ran, so nothing was verified.",)
-    )
-
-
-def test_a_reason_names_ten_items_and_counts_the_rest() -> None:
-    many = " ".join(f"t{number:02}" for number in range(13))
-    assert reason(GREEN, result(exit_code=1, failures=many)).endswith("t08, t09 and 3 more.")
+    assert len(judge([result(argv="make old")], [RED]).reasons) == 2
+    nothing = Judgement(red=False, notes=("No project command ran, so nothing was verified.",))
+    assert judge([], []) == nothing
 
 
 @pytest.mark.parametrize(

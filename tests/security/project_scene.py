@@ -1,7 +1,7 @@
 """A project in a folder, as a run at a commit of it sees it, and a registry of packages."""
 
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,11 +17,22 @@ from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings import load_config
 from forge_bot.values import CommandResult
+from tests.security.scene import git
 
 _WALLS = (BackendName.BUBBLEWRAP, BackendName.LANDLOCK)
 _WORKING = next((wall for wall in _WALLS if not failure_reason(wall)), _WALLS[0])
 WALLS = [pytest.param(wall, marks=() if wall == _WORKING else pytest.mark.slow) for wall in _WALLS]
 """What forge-bot does beside the wall is the same behind each: the first line tries it behind one."""
+
+
+def committed(folder: Path, files: Mapping[str, str]) -> Path:
+    """A repository with one commit of these files."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "start")):
+        git(folder, *words)
+    return folder
 
 
 def project_in(

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
 from tests.fakes.rows import rows
 from tests.fakes.sampled import sampled
-from tests.security.project_scene import WALLS, project_in
+from tests.security.project_scene import committed, project_in
 from tests.security.scene import git
 
 ROWS = rows(__file__)
@@ -36,28 +35,11 @@ SETTINGS = ROWS["settings"]
 Look = Callable[[], str]
 
 
-@pytest.fixture(params=WALLS)
-def backend(request: pytest.FixtureRequest) -> BackendName:
-    if trouble := failure_reason(BackendName(request.param)):
-        pytest.skip(trouble)
-    return BackendName(request.param)
-
-
 @pytest.fixture
-def project(tmp_path: Path, backend: BackendName, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def project(tmp_path: Path, wall: str) -> Path:
     folder = tmp_path / "demo"
-    files = {".forge/config.yml": CONFIG % backend.value, "look.py": LOOK}
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / ".forge/config.yml").write_text(
-        files[".forge/config.yml"] + f"environment: {{LOOK_IN: {folder}/.git}}\n", encoding="utf-8"
-    )
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "start")
-    return folder
+    config = f"{CONFIG % wall}environment: {{LOOK_IN: {folder}/.git}}\n"
+    return committed(folder, {".forge/config.yml": config, "look.py": LOOK})
 
 
 def printed(folder: Path) -> str:
@@ -83,16 +65,14 @@ def test_files_that_are_not_gits_are_not_read(project: Path) -> None:
 
 
 @pytest.mark.parametrize("text", sampled(SETTINGS.values(), 3), ids=SETTINGS.keys())
-def test_a_setting_with_a_secret_is_not_read(
-    project: Path, text: str, backend: BackendName
-) -> None:
+def test_a_setting_with_a_secret_is_not_read(project: Path, text: str, wall: str) -> None:
     config = project / ".git" / "config"
     config.write_text(f"{config.read_text('utf-8')}{text}", encoding="utf-8")
     whole = config.read_text("utf-8")
     said = printed(project)
     assert SECRET not in said
     # Landlock cannot show a cleaned copy.
-    assert ("GIT 0" in said) == (backend is BackendName.BUBBLEWRAP)
+    assert ("GIT 0" in said) == (wall == BackendName.BUBBLEWRAP)
     assert "'look.py'" in said
     assert config.read_text("utf-8") == whole
 

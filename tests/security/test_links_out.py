@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.sandbox.backends import failure_reason
-from forge_bot.sandbox.box import BackendName
-from tests.security.project_scene import WALLS, checked, judged_in, project_in
+from tests.security.project_scene import checked, committed, judged_in, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -41,17 +39,13 @@ def untouched(outside: Path) -> bool:
     return found == {"built", "built/precious", ".git", ".git/precious"}
 
 
-@pytest.fixture(params=WALLS)
-def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+@pytest.fixture
+def made(wall: str, tmp_path: Path) -> Made:
     """Make the project with more lines for its setup and its tests."""
-    if trouble := failure_reason(BackendName(request.param)):
-        pytest.skip(trouble)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def make(setup: str, test: str) -> Project:
-        folder = tmp_path / "demo"
         files = {
-            ".forge/config.yml": CONFIG % request.param,
+            ".forge/config.yml": CONFIG % wall,
             ".gitignore": "built/\n",
             "setup.sh": SETUP + setup,
             "test.sh": TEST + test,
@@ -59,12 +53,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
             "lib/README": "Installed parts.\n",
             "lib/deep/README": "More of them.\n",
         }
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-        for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "start")):
-            git(folder, *words)
-        return project_in(folder)
+        return project_in(committed(tmp_path / "demo", files))
 
     return make
 

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from forge_bot.runs.project_commands.project import Project, run_tests
-from forge_bot.sandbox.backends import failure_reason
-from forge_bot.sandbox.box import BackendName
 from forge_bot.values import CommandName
 from tests.fakes.sampled import sampled
-from tests.security.project_scene import WALLS, checked, project_in
+from tests.security.project_scene import checked, committed, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -43,28 +41,18 @@ print("planted")
 Made = Callable[[str], Project]
 
 
-@pytest.fixture(params=WALLS)
-def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+@pytest.fixture
+def made(wall: str, tmp_path: Path) -> Made:
     """Make a project whose test is red, with this line for its setup."""
-    if trouble := failure_reason(BackendName(request.param)):
-        pytest.skip(trouble)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def make(setup: str) -> Project:
-        folder = tmp_path / "demo"
         files = {
-            ".forge/config.yml": CONFIG % (request.param, setup),
+            ".forge/config.yml": CONFIG % (wall, setup),
             ".gitignore": "__pycache__/\n*.built\n",
             "lib/code_of_project.py": "VALUE = 'red'\n",
             "test.py": TEST,
         }
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-        git(folder, "init", "-q", "-b", "main")
-        git(folder, "add", "-A")
-        git(folder, "commit", "-qm", "start")
-        return project_in(folder)
+        return project_in(committed(tmp_path / "demo", files))
 
     return make
 

@@ -13,11 +13,8 @@ from forge_bot.git import Repository
 from forge_bot.runs.notifications import Message, Notice
 from forge_bot.runs.project_commands.project_sandbox import only_fetches
 from forge_bot.runs.run_files import run_paths
-from forge_bot.sandbox.backends import failure_reason
-from forge_bot.sandbox.box import BackendName
 from tests.fakes.rows import rows
-from tests.security.project_scene import WALLS, Registry, checked, project_in, serving
-from tests.security.scene import git
+from tests.security.project_scene import Registry, checked, committed, project_in, serving
 
 ROWS = rows(__file__)
 
@@ -86,29 +83,17 @@ def holding_secret(folder: Path) -> list[str]:
     ]
 
 
-@pytest.fixture(params=WALLS)
-def demo(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Repository:
+@pytest.fixture
+def demo(wall: str, tmp_path: Path) -> Repository:
     """A project of Python whose build writes down its environment."""
-    if trouble := failure_reason(BackendName(request.param)):
-        pytest.skip(trouble)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     files = {
-        ".forge/config.yml": CONFIG % f"'{request.param}'",
+        ".forge/config.yml": CONFIG % f"'{wall}'",
         "backend.py": DUMP,
         "pyproject.toml": PYPROJECT,
         "logs/README": "",
         ".gitignore": "__pycache__/\nseen.json\n",
     }
-    folder = tmp_path / "demo"
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "start")
-    return Repository.find(folder)
+    return Repository.find(committed(tmp_path / "demo", files))
 
 
 def serve_two(registry: Registry, does: str) -> None:

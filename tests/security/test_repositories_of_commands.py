@@ -12,9 +12,7 @@ from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.runs.project_commands.project import Project, run_tests
-from forge_bot.sandbox.backends import failure_reason
-from forge_bot.sandbox.box import BackendName
-from tests.security.project_scene import WALLS, checked, judged_in, project_in
+from tests.security.project_scene import checked, committed, judged_in, project_in
 from tests.security.scene import git
 
 CONFIG = """sandbox: %s
@@ -48,29 +46,22 @@ def ran(tmp_path: Path) -> Path:
     return tmp_path / "ran"
 
 
-@pytest.fixture(params=WALLS)
-def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
-    """Make a project that has a submodule, without its files, and these tests."""
-    if trouble := failure_reason(BackendName(request.param)):
-        pytest.skip(trouble)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def with_submodule(folder: Path, files: dict[str, str]) -> Path:
+    """A repository that has a submodule, without its files."""
+    committed(folder, {".gitmodules": SUBMODULES, **files})
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},vendor")
+    git(folder, "commit", "-qm", "a submodule")
+    (folder / "vendor").mkdir()
+    return folder
+
+
+@pytest.fixture
+def made(wall: str, tmp_path: Path) -> Made:
+    """Make a project that has a submodule, and these tests."""
 
     def make(test: str, setup: str = "[]") -> Project:
-        folder = tmp_path / "demo"
-        files = {
-            ".forge/config.yml": CONFIG % (request.param, setup),
-            ".gitmodules": SUBMODULES,
-            "test.sh": test,
-        }
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-        git(folder, "init", "-q", "-b", "main")
-        git(folder, "add", "-A")
-        git(folder, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},vendor")
-        git(folder, "commit", "-qm", "start")
-        (folder / "vendor").mkdir()
-        return project_in(folder)
+        files = {".forge/config.yml": CONFIG % (wall, setup), "test.sh": test}
+        return project_in(with_submodule(tmp_path / "demo", files))
 
     return make
 
@@ -103,12 +94,7 @@ def test_nor_does_one_where_commands_judge(made: Made, ran: Path, plant: str) ->
 def test_what_a_model_asks_git_about_a_submodule_that_a_person_filled_runs_nothing(
     tmp_path: Path, ran: Path
 ) -> None:
-    (tmp_path / ".gitmodules").write_text(SUBMODULES, encoding="utf-8")
-    git(tmp_path, "init", "-q", "-b", "main")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},vendor")
-    git(tmp_path, "commit", "-qm", "start")
-    (tmp_path / "vendor").mkdir()
+    with_submodule(tmp_path, {})
     subprocess.run(["sh", "-c", PLANT % ran], cwd=tmp_path, check=True)
     (tmp_path / "vendor" / "file").write_text("three\n", encoding="utf-8")
     asked = CapabilityRequest(key="1.1-x", capability="git_diff", params="{}")

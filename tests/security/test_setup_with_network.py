@@ -18,15 +18,12 @@ from forge_bot.runs.question import Question
 from forge_bot.runs.run_commands import PersonAnswer
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import Outcome
-from forge_bot.sandbox.backends import failure_reason
-from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import hint_of
 from forge_bot.settings import load_config
 from forge_bot.values import CommandResult, Tier
 from tests.fakes.rows import rows
 from tests.runs.wave_scene import PIPELINE, Answer, Planned, Stage, Talker, done, task_of, wrote
-from tests.security.project_scene import WALLS, Registry, project_in, serving
-from tests.security.scene import git
+from tests.security.project_scene import Registry, committed, project_in, serving
 
 ROWS = rows(__file__)
 
@@ -58,14 +55,11 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Generator[Registry]:
         yield found
 
 
-@pytest.fixture(params=WALLS)
-def stage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    if trouble := failure_reason(BackendName(request.param)):
-        pytest.skip(trouble)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+@pytest.fixture
+def stage(wall: str, tmp_path: Path) -> Stage:
     pipeline = PIPELINE.format(parallel=4).replace("  - {id: completed", VERIFIED, 1)
     files = {
-        ".forge/config.yml": CONFIG % request.param,
+        ".forge/config.yml": CONFIG % wall,
         ".forge/pipelines/develop.yaml": pipeline,
         ".gitignore": "build/\n",
         "install.py": INSTALL % "base",
@@ -201,14 +195,9 @@ def test_an_approved_patch_that_does_not_fit_the_base_is_an_error_and_no_command
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    folder = tmp_path / "demo"
-    (folder / ".forge").mkdir(parents=True)
-    git(folder, "init", "-q", "-b", "main")
-    (folder / "requirements.txt").write_text("one\n", encoding="utf-8")
     config = "setup_without_namespace: true\ncommands: {setup: touch ran}\n"
-    (folder / ".forge" / "config.yml").write_text(config, encoding="utf-8")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "start")
+    files = {"requirements.txt": "one\n", ".forge/config.yml": config}
+    folder = committed(tmp_path / "demo", files)
     patch = (
         b"diff --git a/requirements.txt b/requirements.txt\n--- a/requirements.txt\n"
         b"+++ b/requirements.txt\n@@ -1 +1 @@\n-other\n+added\n"
