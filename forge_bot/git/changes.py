@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from forge_bot.git.files_at import SUBMODULE, find, folders_below
+from forge_bot.git.files_at import SUBMODULE, entries_of
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import named_folder, own_folders, tree_id
 
@@ -96,8 +96,7 @@ def discard(folder: Path, paths: Sequence[str], commit: str = "HEAD") -> None:
     if not files:
         return
     # Names go in by a pipe: an installation leaves more files behind than fit on a command line.
-    tree = tree_id(folder, commit)
-    known = {path for path in files if find(folder, tree, path) is not None}
+    known = entries_of(folder, tree_id(folder, commit)).keys() & {*files}
     for path in files:
         if path not in known:
             (folder / path).unlink(missing_ok=True)
@@ -116,14 +115,13 @@ def nested(folder: Path) -> frozenset[str]:
     of a repository in the place of a submodule. A link in the place of a folder leads to a
     repository of somebody else.
     """
-    entries = folders_below(folder, tree_id(folder, "HEAD"))
-    with_own_git = (
-        named_entry for named_entry in entries if os.path.lexists(f"{folder}/{named_entry[0]}/.git")
-    )
+    entries = entries_of(folder, tree_id(folder, "HEAD")).items()
     return frozenset(
         name
-        for name, entry in with_own_git
-        if _is_nested(folder, name)
+        for name, entry in entries
+        if entry.kind != "blob"
+        and os.path.lexists(f"{folder}/{name}/.git")
+        and _is_nested(folder, name)
         and not (entry.mode == SUBMODULE and _has_own_folder_in(folder, folder / name / ".git"))
     )
 

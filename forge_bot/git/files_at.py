@@ -97,23 +97,6 @@ class ListedEntry(NamedTuple):
 _KINDS = {_FOLDER: "tree", SUBMODULE: "commit"}
 
 
-def find(folder: Path, tree: str, path: str) -> ListedEntry | None:
-    """Return the entry at a path in a tree. The path has no empty parts."""
-    return _entries_below(folder, tree).get(path)
-
-
-def files_below(folder: Path, tree: str, start: str = "") -> Sequence[tuple[str, ListedEntry]]:
-    """Return all files and submodules below a tree, in git's order. Paths begin with `start`."""
-    entries = _entries_below(folder, tree).items()
-    return [(f"{start}{path}", entry) for path, entry in entries if entry.mode != _FOLDER]
-
-
-def folders_below(folder: Path, tree: str) -> Iterator[tuple[str, ListedEntry]]:
-    """Yield the paths of all folders and submodules below a tree, with their entries."""
-    entries = _entries_below(folder, tree).items()
-    return ((path, entry) for path, entry in entries if entry.mode in _KINDS)
-
-
 def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, ListedEntry]]:
     """Yield the files in which two trees differ, as the second one has them.
 
@@ -127,8 +110,10 @@ def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, List
 
 
 @lru_cache(maxsize=16)
-def _entries_below(folder: Path, tree: str) -> dict[str, ListedEntry]:
-    """List a tree: `<mode> SP <type> SP <oid> TAB <path>` (git-ls-tree(1))."""
+def entries_of(folder: Path, tree: str) -> dict[str, ListedEntry]:
+    """Return all that is below a tree, folders too, by paths in git's order:
+    `<mode> SP <type> SP <oid> TAB <path>` (git-ls-tree(1)).
+    """
     entries: dict[str, ListedEntry] = {}
     for row in git(folder, "ls-tree", "-rtz", "--full-tree", tree, seconds=LONG).names:
         about, _, path = row.partition("\t")
@@ -169,12 +154,9 @@ def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes
 
 
 def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
-    wanted = {path: plain for path in paths if (plain := _plain(path))}
-    oids = {
-        path: entry.oid
-        for path, plain in wanted.items()
-        if (entry := find(folder, tree, plain)) is not None and entry.kind == "blob"
-    }
+    entries = entries_of(folder, tree)
+    known = {path: entries.get(_plain(path) or "") for path in paths}
+    oids = {path: entry.oid for path, entry in known.items() if entry and entry.kind == "blob"}
     data = raw(folder, tuple(dict.fromkeys(oids.values())))
     return {path: data[oid] for path, oid in oids.items()}
 
@@ -185,20 +167,13 @@ def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
     return {
         name: f"{entry.mode} {entry.oid}"
         for path in paths
-        for name, entry in _below(folder, tree, _plain(path))
+        for name, entry in _below(folder, tree, path)
     }
 
 
 def blobs(folder: Path, ref: str) -> dict[str, tuple[str, str]]:
     """Return mode and object id of every file at `ref`; a submodule has the id of its commit."""
-    files = files_below(folder, tree_id(folder, ref))
-    return {path: (mode, oid) for path, (mode, oid) in files}
-
-
-def submodules(folder: Path, ref: str) -> tuple[str, ...]:
-    """Return the folders at `ref` that are other repositories."""
-    files = files_below(folder, tree_id(folder, ref))
-    return tuple(path for path, entry in files if entry.mode == SUBMODULE)
+    return {path: (mode, oid) for path, (mode, oid) in _below(folder, tree_id(folder, ref), "")}
 
 
 _NEW = "?"
@@ -239,9 +214,8 @@ def blob(folder: Path, oid: str) -> bytes | None:
 
 def sizes(folder: Path, ref: str, paths: Collection[str]) -> dict[str, int]:
     """Return the sizes in bytes of the existing files at `ref`, without reading them."""
-    tree = tree_id(folder, ref)
-    entries = {path: find(folder, tree, path) for path in paths}
-    wanted = {path: entry.oid for path, entry in entries.items() if entry is not None}
+    entries = entries_of(folder, tree_id(folder, ref))
+    wanted = {path: entries[path].oid for path in paths if path in entries}
     stdin = "".join(f"{oid}\n" for oid in dict.fromkeys(wanted.values())).encode()
     listed = git(folder, "cat-file", "--batch-check", stdin=stdin, seconds=LONG).line
     # `<oid> SP <kind> SP <size>`, or `<oid> SP missing`, as of a submodule's commit.
@@ -254,25 +228,25 @@ def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
     """Names of all files at `ref`, or of those in one folder, from the top of the tree. Submodules
     are not files.
     """
-    tree = tree_id(folder, ref)
-    place = _plain(under)
-    return _listed(folder, tree, place) if place is not None else ()
+    return _listed(folder, tree_id(folder, ref), under)
 
 
 @lru_cache(maxsize=8)
-def _listed(folder: Path, tree: str, place: str) -> tuple[str, ...]:
+def _listed(folder: Path, tree: str, under: str) -> tuple[str, ...]:
     """Cache the lists of the trees in use."""
-    return tuple(path for path, entry in _below(folder, tree, place) if entry.mode != SUBMODULE)
+    return tuple(path for path, entry in _below(folder, tree, under) if entry.mode != SUBMODULE)
 
 
-def _below(folder: Path, tree: str, place: str | None) -> Sequence[tuple[str, ListedEntry]]:
-    """Return the file at a place in a tree, or those in the folder that it is."""
-    entry = find(folder, tree, place) if place else None
-    if place == "":
-        return files_below(folder, tree)
-    if place and entry is not None and entry.kind == "tree":
-        return files_below(folder, entry.oid, f"{place}/")
-    return ((place, entry),) if place and entry is not None else ()
+def _below(folder: Path, tree: str, path: str) -> Sequence[tuple[str, ListedEntry]]:
+    """Return the file at a path in a tree, or those in the folder that it is."""
+    place, entries = _plain(path), entries_of(folder, tree)
+    if place is None or (place and place not in entries):
+        return ()
+    if place and entries[place].mode != _FOLDER:
+        return ((place, entries[place]),)
+    start = f"{place}/" if place else ""
+    below = ((name, entry) for name, entry in entries.items() if name.startswith(start))
+    return [(name, entry) for name, entry in below if entry.mode != _FOLDER]
 
 
 def raw(folder: Path, oids: Sequence[str]) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git import blob_id
 from forge_bot.git.commit_history import FileVersion, first_parents
 from forge_bot.git.commit_objects import commit_on, tree_with
-from forge_bot.git.files_at import GONE, files_below
+from forge_bot.git.files_at import GONE, entries_of
 from tests.git.git_scene import ODD_NAMES, Scene
 
 
@@ -175,7 +175,7 @@ def test_a_submodule_is_listed_and_none_of_its_files(scene: Scene) -> None:
     commit = scene.git("rev-parse", "HEAD")
     scene.git("update-index", "--add", "--cacheinfo", f"{_SUBMODULE},{commit},module")
     tree = scene.git("write-tree")
-    found = dict(files_below(scene.root, tree))
+    found = entries_of(scene.root, tree)
     assert (found["module"].mode, found["module"].oid) == (_SUBMODULE, commit)
     without = tree_with(scene.root, tree, [FileVersion("module", GONE, "")])
     assert without == scene.repository.tree_id("HEAD")
