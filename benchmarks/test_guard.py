@@ -10,7 +10,8 @@ import argparse
 import json
 from pathlib import Path
 
-from forge_bot.git import diff, files_at
+from forge_bot.git import commit_history as diff
+from forge_bot.git import files_at
 from forge_bot.project.test_guard.weakened_tests import files_to_compare, weakened_tests
 
 _COMMITS = Path(__file__).with_name("guarded_commits.json")

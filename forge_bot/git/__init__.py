@@ -5,7 +5,7 @@ amended.
 """
 
 from forge_bot.git.changes import StatusEntry
-from forge_bot.git.diff import MergeConflict, merge
+from forge_bot.git.commit_history import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
 from forge_bot.git.repository import Repository, clone_repository, make_repository
 from forge_bot.git.revisions import Head, Ref

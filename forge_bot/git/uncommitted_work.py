@@ -17,8 +17,8 @@ from pathlib import Path
 
 from forge_bot.errors import BadOption, GitFailed, NotARepository
 from forge_bot.git.changes import StatusEntry, status, untracked_repositories
+from forge_bot.git.commit_history import changed, patch_bytes
 from forge_bot.git.commits import identity
-from forge_bot.git.diff import changed, patch_bytes
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import HEADS, commit_id, is_ref, ref_target
 

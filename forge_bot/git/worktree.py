@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import changes, own_files, remotes, revisions, uncommitted_work
+from forge_bot.git import commit_history as differences
 from forge_bot.git import commits as made_commits
-from forge_bot.git import diff as differences
 from forge_bot.git.commit_history import CommitInfo, first_parents
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id

@@ -14,8 +14,7 @@ from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CommandsRan, 
 from forge_bot.errors import ForgeError, GitFailed, ReportsDamaged
 from forge_bot.gate.github import Node
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import CommitInfo, count_commits, first_parents
-from forge_bot.git.diff import changed
+from forge_bot.git.commit_history import CommitInfo, changed, count_commits, first_parents
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, is_ancestor, ref_target
 from forge_bot.runs.code_commits import code_so_far
 from forge_bot.runs.find_runs import fetch_ended, resolve_run

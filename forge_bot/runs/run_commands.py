@@ -45,7 +45,7 @@ from forge_bot.gate.grammar import (
     Update,
 )
 from forge_bot.git import blob_id
-from forge_bot.git.diff import changed
+from forge_bot.git.commit_history import changed
 from forge_bot.github_api.types import FailedCheck
 from forge_bot.prompts.untrusted import clean, clean_plain
 from forge_bot.runs.attachments import FrozenFiles

@@ -19,8 +19,8 @@ from forge_bot.engine.reports import ArtifactWritten, head_of
 from forge_bot.engine.verification_report import composed
 from forge_bot.errors import GitFailed, PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
+from forge_bot.git.commit_history import changed
 from forge_bot.git.commit_objects import commit_of_patch
-from forge_bot.git.diff import changed
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
     ArtifactContract,

@@ -15,8 +15,8 @@ from forge_bot.artifacts.read_artifact import Requirement, read_requirements
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
 from forge_bot.engine import State
 from forge_bot.engine.phases import VerifyPhase
+from forge_bot.git.commit_history import changed
 from forge_bot.git.commit_objects import changed_files, commit_on
-from forge_bot.git.diff import changed
 from forge_bot.interaction.merge_commit_message import name_of_change
 from forge_bot.project.test_guard.weakened_tests import files_to_compare, weakened_tests
 from forge_bot.runs.branch_for_merge import newest_base
