@@ -37,8 +37,8 @@ from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Ask
 from forge_bot.git import Repository
+from forge_bot.git.commits import find_key, try_key
 from forge_bot.git.revisions import ENDED
-from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.github_api import Forge
 from forge_bot.github_api.types import PullState
 from forge_bot.interaction.command_names import CommandNames

@@ -10,7 +10,7 @@ from forge_bot.errors import GitFailed, GitMissing
 from forge_bot.gate.github_names import OWN_ADDRESS
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
-from forge_bot.git.commits import index_of, message_text, store
+from forge_bot.git.commits import SigningKey, index_of, message_text, store
 from forge_bot.git.files_at import GONE, differences
 from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import LONG, git
@@ -19,7 +19,6 @@ from forge_bot.git.revisions import (
     ref_target,
     tree_id,
 )
-from forge_bot.git.signed_commits import SigningKey
 from forge_bot.git.uncommitted_work import APPLY
 from forge_bot.git.worktree import is_checked_out
 

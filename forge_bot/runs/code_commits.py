@@ -26,9 +26,8 @@ from forge_bot.git.commit_history import (
     last_subjects,
 )
 from forge_bot.git.commit_objects import changed_files, make_commit, tree_with, tree_without
-from forge_bot.git.commits import RefMove
+from forge_bot.git.commits import RefMove, find_key
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target, tree_id
-from forge_bot.git.signed_commits import find_key
 from forge_bot.interaction.merge_commit_message import (
     LONGEST_TITLE,
     answering_models,

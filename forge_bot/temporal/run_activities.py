@@ -43,7 +43,7 @@ from forge_bot.errors import (
     TemporalRefused,
 )
 from forge_bot.git import Repository
-from forge_bot.git.signed_commits import find_key, try_key
+from forge_bot.git.commits import find_key, try_key
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.local_host import LocalHost, keep_left, keep_result, left_action, perform_left

@@ -22,8 +22,8 @@ from forge_bot.errors import (
     SetupNotWalled,
 )
 from forge_bot.git import Tree
+from forge_bot.git.commits import find_key, try_key
 from forge_bot.git.revisions import under_way
-from forge_bot.git.signed_commits import find_key, try_key
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.agent_work.artifact_contract import ai_risks
