@@ -12,7 +12,7 @@ No commit has the file: it holds whole prompts and answers.
 import json
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -22,10 +22,16 @@ from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
 from forge_bot.agent.assignment import TryOutcome
 from forge_bot.agent.capabilities import CapabilityResult
-from forge_bot.agent.models.base import BatchTicket, ChatMessage, FinishReason, ModelReply
+from forge_bot.agent.models.base import (
+    BatchTicket,
+    ChatMessage,
+    FinishReason,
+    MessageRole,
+    ModelReply,
+)
 from forge_bot.agent.redaction import redactor
 from forge_bot.store import full, without_room, write_whole
-from forge_bot.values import Frozen, Usage
+from forge_bot.values import Frozen, PhaseId, Usage
 
 
 class JournalEntry(Frozen):
@@ -108,6 +114,7 @@ class Journal:
         self._ends: dict[str, Ended] = {}
         self._read = set[str]()
         self._messages: dict[str, tuple[ChatMessage, ...]] = {}
+        self._models: dict[str, str] = {}
         self._observations: dict[str, CapabilityResult] = {}
         self._tries: dict[str, TryOutcome] = {}
         self._open: dict[str, list[Decimal]] = {}
@@ -130,6 +137,25 @@ class Journal:
         """
         counts = key in self._ends or key in self._parked
         return self._messages.get(key, ()) if counts else ()
+
+    def looked_around(self, phases: Collection[PhaseId], model: str) -> tuple[ChatMessage, ...]:
+        """Return the messages of the newest conversation with a model in one of some phases, up to
+        the results of its last look-up; empty if it looked up nothing.
+        """
+        firsts = [
+            key
+            for key, asked in self._models.items()
+            if key.endswith("#1") and asked == model
+            if key.partition("@")[0].rpartition(".")[0] in phases
+        ]
+        messages, turn = list[ChatMessage](), 0
+        prefix = firsts[-1].removesuffix("1") if firsts else ""
+        while firsts and f"{prefix}{turn}~2" not in self._models:
+            turn += 1
+            if f"{prefix}{turn}" not in self._models:
+                break
+            messages += self._messages[f"{prefix}{turn}"]
+        return tuple(messages) if any(_is_of_model(item) for item in messages) else ()
 
     def answered(self, key: str) -> ModelReply | None:
         end = self._ends.get(key)
@@ -171,9 +197,9 @@ class Journal:
             raise full(
                 (self.path.parent,), "The model was not asked, since its answer could not be kept."
             )
-        self._append(
-            Started(key=key, model=model, reserved=reserved, messages=self._struck(messages))
-        )
+        entry = Started(key=key, model=model, reserved=reserved, messages=self._struck(messages))
+        self._append(entry)
+        self._messages[key], self._models[key] = entry.messages, model
 
     def finished(self, key: str, reply: ModelReply) -> ModelReply:
         """Record a reply. Use the returned one: it is what a later process would read."""
@@ -291,6 +317,7 @@ class Journal:
         match entry:
             case Started():
                 self._messages[entry.key] = entry.messages
+                self._models[entry.key] = entry.model
                 self._open.setdefault(entry.key, []).append(entry.reserved)
             case Parked():
                 if entry.messages:
@@ -316,6 +343,10 @@ class Journal:
         reserved = self._open.get(key)
         if reserved:
             reserved.pop()
+
+
+def _is_of_model(message: ChatMessage) -> bool:
+    return message.role is MessageRole.ASSISTANT
 
 
 def _question(entry: AnyEntry) -> str:

@@ -54,6 +54,13 @@ def prompts_for(root: Path, pipeline: Pipeline) -> "Environment":
     return environment
 
 
+_MOST_BEFORE = 100_000
+_ANOTHER_AGENT = (
+    "So far the author of what follows looked around. You are another agent, who judges it; what"
+    " is shown above need not be asked for again."
+)
+
+
 def opening(
     prompt: "Prompt",
     inputs: "Sequence[InputFile]" = (),
@@ -80,6 +87,24 @@ def opening(
             role=MessageRole.USER, text=prompt.user, images=tuple(images), seams=prompt.seams
         ),
     )
+
+
+def continued(
+    before: "Sequence[ChatMessage]", fresh: "tuple[ChatMessage, ...]"
+) -> "tuple[ChatMessage, ...]":
+    """Return the first messages of a conversation behind those of another agent who looked around,
+    as far as a provider's cache may have them: what both prompts begin with stands there once. They
+    stay as they are where they begin differently, or where there is too much before.
+    """
+    system, user = fresh
+    if sum(len(item.text) for item in before) > _MOST_BEFORE or before[:1] != (system,):
+        return fresh
+    known = before[1].text
+    shared = max((end for end in user.seams if known[:end] == user.text[:end]), default=0)
+    if not shared:
+        return fresh
+    text = f"{_ANOTHER_AGENT}\n\n{user.text[shared:].lstrip()}"
+    return (*before, user.replace(text=text, images=(), seams=()))
 
 
 def own_prompts(root: Path) -> dict[str, str]:

@@ -111,6 +111,25 @@ def test_a_reviewers_no_goes_to_the_architect_who_may_draft_anew(sample: Sample)
     assert "rota/schedule.py" not in (sample.workspace / DRAFT).read_text()
 
 
+def test_a_reviewer_goes_on_where_the_author_of_the_draft_looked_around(sample: Sample) -> None:
+    """What both are shown comes from a provider's cache, so that it is paid once."""
+    different = {
+        (ANALYST, "*", "1.1"): script.look("rota/schedule.py"),
+        (ANALYST, "*", "1.2"): drafted(),
+        ("design-reviewer", "*", "*"): APPROVED,
+    }
+    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model(different)).code == 3
+    (journal,) = sample.path.parent.rglob("journal.jsonl")
+    entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    asked = [entry["messages"] for entry in entries if entry["entry"] == "started"]
+    author, review = [*asked[0], *asked[1]], asked[2]
+    assert review[: len(author)] == author
+    assert len(review) == len(author) + 1
+    assert "# Design Reviewer" in review[-1]["text"]
+    assert 'source="request.md"' not in review[-1]["text"]
+    assert f'source="{DRAFT}"' in review[-1]["text"]
+
+
 def corrected(verdict: str, *edits: dict[str, str]) -> script.Answer:
     finding = "[MINOR] the message names nobody. Corrected."
     return {**script.review(verdict, finding, extra=["Requirements"]), "edits": list(edits)}

@@ -31,7 +31,7 @@ from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, Image, Model
 from forge_bot.agent.tools.tool_catalogue import ToolContext, get_capability_specs
 from forge_bot.engine import Exec, SpawnAgent
-from forge_bot.engine.drafts import may_draft
+from forge_bot.engine.drafts import may_correct, may_draft
 from forge_bot.engine.phases import AnsweringPhase
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import blob_id
@@ -54,7 +54,7 @@ from forge_bot.runs.capabilities.outside_capabilities import (
 from forge_bot.runs.capabilities.perform_calls import Act, SkillPerformer, SkillPlace, settled_calls
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.model_access import ModelAccess
-from forge_bot.runs.models_and_prompts import opening
+from forge_bot.runs.models_and_prompts import continued, opening
 from forge_bot.runs.notifications import (
     Notify,
     PhaseBegan,
@@ -238,7 +238,7 @@ class Agents:
         images = self._images(action, task)
         finished = await converse(
             assignment,
-            lambda: self._opening(action, task, worktree, [image for image, _ in images]),
+            lambda: self._opening(action, task, worktree, [image for image, _ in images], lane),
             model=self.models[action.tier],
             context=self.context(assignment, worktree, lane),
             journal=self.journal,
@@ -283,13 +283,25 @@ class Agents:
         task: TaskId | None,
         worktree: AgentWorktree,
         images: Sequence[Image],
+        lane: BatchLane | None,
     ) -> tuple[ChatMessage, ...]:
         settings = self.run.config.agent
         turns = (settings.turns, settings.requests_per_turn)
         prompt, material = await asyncio.to_thread(
             self.prompts.prompt, action, task, turns, settings.prompt_tokens, worktree.commit
         )
-        return opening(prompt, material.inputs, self.tell, task, images)
+        fresh = opening(prompt, material.inputs, self.tell, task, images)
+        pipeline, state, plan = self.run.pipeline, self.run.state, self.run.pipeline.approved_first
+        if plan is None or lane is not None or not may_correct(pipeline, state, action.phase):
+            return fresh
+        # A draft is read minutes after it was written, so a provider's cache has what its author
+        # was shown.
+        authors = [
+            phase.id
+            for phase in pipeline.phases
+            if phase is plan or plan in pipeline.also_written(phase.id, state.effort)
+        ]
+        return continued(self.journal.looked_around(authors, self.models[action.tier].name), fresh)
 
     def context(
         self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None
