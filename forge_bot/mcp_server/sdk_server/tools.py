@@ -11,8 +11,7 @@ from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, Tool
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
 from forge_bot.gate.grammar import ANSWERS, RUN_COMMANDS
-from forge_bot.mcp_server.sdk_server.client_sessions import announce, client_name
-from forge_bot.mcp_server.sdk_server.elicit import get_next_or_ask
+from forge_bot.mcp_server.sdk_server.client_sessions import announce, client_name, get_next_or_ask
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.tool_results import artifact_address, make_result, state_address
 
