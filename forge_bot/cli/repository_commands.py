@@ -348,10 +348,10 @@ def mcp(
 
         raise BadOption("--port goes with --http.")
     if not http:
-        from forge_bot.mcp_server.run_server import serve_stdio
+        from forge_bot.mcp_server.sdk_server.serve import serve_stdio
 
         return serve_stdio(repo, by_path=by_path)
-    from forge_bot.mcp_server.run_server import serve_http
+    from forge_bot.mcp_server.sdk_server.serve import serve_http
 
     return serve_http(repo, port or _PORT, by_path=by_path)
 

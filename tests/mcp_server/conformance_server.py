@@ -11,7 +11,7 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from forge_bot.mcp_server.sdk_server.http import application, open_port
+from forge_bot.mcp_server.sdk_server.serve import application, open_port
 from forge_bot.mcp_server.sdk_server.server import make_server
 
 _TOKEN = "known-to-this-process-only"
