@@ -15,7 +15,6 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resolve import build_resolver_plans, resolve_arguments
 from mcp.server.session import ServerSession
 from mcp.types import (
-    CallToolResult,
     EmptyResult,
     InputRequiredResult,
     ListToolsResult,
@@ -23,15 +22,13 @@ from mcp.types import (
     Tool,
     UnsubscribeRequestParams,
 )
-from pydantic import BaseModel, Field, JsonValue, WithJsonSchema, create_model
+from pydantic import BaseModel, Field, WithJsonSchema, create_model
 
 from forge_bot.errors import SessionOnlyLooks
-from forge_bot.mcp_server.tool_results import make_result, state_address
+from forge_bot.mcp_server.tool_results import state_address
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
-    from forge_bot.mcp_server.client_runs.client_actions import ClientAction
-    from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
     from forge_bot.runs.notifications import Notice
 
 
@@ -270,65 +267,3 @@ async def ask_person(
     if isinstance(answer, AcceptedElicitation):
         return cast("AcceptedElicitation[Form]", answer).data
     return f"the question was answered with {answer.action}, which is neither a yes nor a no"
-
-
-_NOBODY = (
-    "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again."
-    " A terminal takes the answer too: forge-bot approve."
-)
-
-
-async def get_next_or_ask(
-    server: "ForgeServer", ctx: Context[Any, Any], workspace: str, given: dict[str, Any]
-) -> CallToolResult | InputRequiredResult:
-    """Return the next action, or the question as a separate round if the protocol needs one."""
-    tell, asks = ProgressNotifier(ctx), can_ask(ctx)
-    action = await server.ask(
-        lambda service: service.next_action(
-            workspace, given, client_name(ctx), tell, asks_itself=asks
-        )
-    )
-    await announce(server.listeners, ctx, workspace)
-    if not asks or action.question is None:
-        return _make_result(action)
-    form = make_gate_form(action.options)
-    answer = await ask_person(ctx, str(action.body["present_to_user"]), form)
-    if isinstance(answer, InputRequiredResult):
-        return answer
-    if not isinstance(answer, str) and answer.lacks_words:
-        answer = f"{answer.answer} needs notes: what should be different, or your answer"
-    if isinstance(answer, str):
-        return _make_result(action, _NOBODY.format(why=answer))
-    following = await _pass_on_answer(server, workspace, action, answer.answer, answer.notes, tell)
-    await announce(server.listeners, ctx, workspace)
-    return _make_result(following)
-
-
-async def _pass_on_answer(
-    server: "ForgeServer",
-    workspace: str,
-    asked: "ClientAction",
-    answer: str,
-    notes: str,
-    tell: ProgressNotifier,
-) -> "ClientAction":
-    from forge_bot.engine.reports import Answer
-    from forge_bot.runs.run_commands import PersonAnswer
-
-    reply = PersonAnswer(answer=Answer(answer), notes=notes.replace("\0", ""))
-    return await server.ask(lambda service: service.answer_gate(workspace, asked, reply, tell))
-
-
-def _make_result(action: "ClientAction", warning: str = "") -> CallToolResult:
-    report = action.report
-    if warning:
-        action = action.with_report(report, [action.warning, warning])
-    meta: dict[str, JsonValue] = {
-        "hints": {"next": action.hint},
-        "resource_links": [state_address(action.run)],
-    }
-    if action.question is not None:
-        meta["ui"] = action.component
-    if report is not None:
-        meta["annotations"] = {"findings": len(report.findings)}
-    return make_result(action.body, meta=meta, links=action.documents)

@@ -1,8 +1,10 @@
-"""The tools: names, arguments and descriptions, as a model reads them."""
+"""The tools: names, arguments and descriptions, as a model reads them; and the round in which the
+client's person is asked.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -11,9 +13,19 @@ from mcp.types import CallToolResult, InputRequiredResult, ListRootsResult, Tool
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
 from forge_bot.gate.grammar import ANSWERS, RUN_COMMANDS
-from forge_bot.mcp_server.sdk_server.client_sessions import announce, client_name, get_next_or_ask
+from forge_bot.mcp_server.sdk_server.client_sessions import (
+    ProgressNotifier,
+    announce,
+    ask_person,
+    can_ask,
+    client_name,
+    make_gate_form,
+)
 from forge_bot.mcp_server.sdk_server.protocol import ForgeServer
 from forge_bot.mcp_server.tool_results import artifact_address, make_result, state_address
+
+if TYPE_CHECKING:
+    from forge_bot.mcp_server.client_runs.client_actions import ClientAction
 
 Object = dict[str, Any]
 """Any object. A narrower type would stand in the schema as a definition that says nothing, which
@@ -180,6 +192,68 @@ def add_loop_tools(server: ForgeServer) -> None:
         written = report.artifact_written
         links = [artifact_address(workspace, written)] if written else []
         return make_result(report, meta=meta, links=links)
+
+
+_NOBODY = (
+    "Nobody has answered yet ({why}). The run waits: call pipeline_next_action again to ask again."
+    " A terminal takes the answer too: forge-bot approve."
+)
+
+
+async def get_next_or_ask(
+    server: ForgeServer, ctx: Context[Any, Any], workspace: str, given: dict[str, Any]
+) -> CallToolResult | InputRequiredResult:
+    """Return the next action, or the question as a separate round if the protocol needs one."""
+    tell, asks = ProgressNotifier(ctx), can_ask(ctx)
+    action = await server.ask(
+        lambda service: service.next_action(
+            workspace, given, client_name(ctx), tell, asks_itself=asks
+        )
+    )
+    await announce(server.listeners, ctx, workspace)
+    if not asks or action.question is None:
+        return _make_result(action)
+    form = make_gate_form(action.options)
+    answer = await ask_person(ctx, str(action.body["present_to_user"]), form)
+    if isinstance(answer, InputRequiredResult):
+        return answer
+    if not isinstance(answer, str) and answer.lacks_words:
+        answer = f"{answer.answer} needs notes: what should be different, or your answer"
+    if isinstance(answer, str):
+        return _make_result(action, _NOBODY.format(why=answer))
+    following = await _pass_on_answer(server, workspace, action, answer.answer, answer.notes, tell)
+    await announce(server.listeners, ctx, workspace)
+    return _make_result(following)
+
+
+async def _pass_on_answer(
+    server: ForgeServer,
+    workspace: str,
+    asked: "ClientAction",
+    answer: str,
+    notes: str,
+    tell: ProgressNotifier,
+) -> "ClientAction":
+    from forge_bot.engine.reports import Answer
+    from forge_bot.runs.run_commands import PersonAnswer
+
+    reply = PersonAnswer(answer=Answer(answer), notes=notes.replace("\0", ""))
+    return await server.ask(lambda service: service.answer_gate(workspace, asked, reply, tell))
+
+
+def _make_result(action: "ClientAction", warning: str = "") -> CallToolResult:
+    report = action.report
+    if warning:
+        action = action.with_report(report, [action.warning, warning])
+    meta: dict[str, JsonValue] = {
+        "hints": {"next": action.hint},
+        "resource_links": [state_address(action.run)],
+    }
+    if action.question is not None:
+        meta["ui"] = action.component
+    if report is not None:
+        meta["annotations"] = {"findings": len(report.findings)}
+    return make_result(action.body, meta=meta, links=action.documents)
 
 
 def list_folders(roots: ListRootsResult) -> tuple[Path, ...]:
