@@ -7,14 +7,15 @@ What it costs is a matter of its subscription, so calls are counted.
 import asyncio
 import json
 import os
+import shlex
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from forge_bot.agent.model_answers import answer_schema
 from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
@@ -27,72 +28,21 @@ _OF_THE_PROGRAM = ("CLAUDE_", "CODEX_", "XDG_", "HTTP_PROXY", "HTTPS_PROXY", "NO
 _SHOWN = 300
 
 
-class _Order(NamedTuple):
-    """The words that start a program, and the text for its standard input."""
-
-    words: tuple[str, ...]
-    input: str
-
-
-def _claude(model: str, system: str, text: str, folder: Path) -> _Order:
-    del folder
-    words = (
-        *("claude", "-p", "--output-format", "json", "--tools", "", "--strict-mcp-config"),
-        *("--setting-sources", "", "--no-session-persistence", "--system-prompt", system),
-        *("--json-schema", json.dumps(answer_schema())),
-        *(("--model", model) if model else ()),
-    )
-    return _Order(words, text)
-
-
-def _claude_reply(output: str, folder: Path) -> tuple[str, Usage]:
-    del folder
-    reply = cast("dict[str, Any]", json.loads(output))
-    if reply.get("is_error"):
-        raise ModelUnavailable(f"claude could not answer: {str(reply.get('result'))[:_SHOWN]}")
-    given = reply.get("structured_output")
-    text = json.dumps(given, ensure_ascii=False) if given is not None else str(reply["result"])
-    counts = cast("dict[str, Any]", reply.get("usage") or {})
-    cached = int(counts.get("cache_read_input_tokens") or 0)
-    new = int(counts.get("input_tokens") or 0) + int(counts.get("cache_creation_input_tokens") or 0)
-    usage = Usage(
-        input_tokens=new + cached,
-        cached_tokens=cached,
-        output_tokens=int(counts.get("output_tokens") or 0),
-    )
-    return text, usage
-
-
-def _codex(model: str, system: str, text: str, folder: Path) -> _Order:
-    schema = folder / "schema.json"
-    schema.write_text(json.dumps(answer_schema()), encoding="utf-8")
-    words = (
-        *("codex", "exec", "--output-schema", str(schema)),
-        *("--output-last-message", str(folder / "answer.json"), "--ephemeral"),
-        *("--ignore-user-config", "--ignore-rules", "--sandbox", "read-only"),
-        *("--skip-git-repo-check", *(("--model", model) if model else ()), "-"),
-    )
-    return _Order(words, f"{system}\n\n{text}")
-
-
-def _codex_reply(output: str, folder: Path) -> tuple[str, Usage]:
-    del output
-    return (folder / "answer.json").read_text(encoding="utf-8"), Usage()
-
-
-_Reply = Callable[[str, Path], tuple[str, Usage]]
-_PROGRAMS: Mapping[str, tuple[Callable[[str, str, str, Path], _Order], _Reply]] = {
-    "claude": (_claude, _claude_reply),
-    "codex": (_codex, _codex_reply),
+_COMMANDS = {
+    "claude": "claude -p --output-format json --tools '' --strict-mcp-config --setting-sources ''"
+    " --no-session-persistence --system-prompt {system} --json-schema {schema}",
+    "codex": "codex exec --output-schema {folder}/schema.json --output-last-message"
+    " {folder}/answer.json --ephemeral --ignore-user-config --ignore-rules --sandbox read-only"
+    " --skip-git-repo-check -",
 }
+"""The command of each program, which reads the question on its standard input."""
 
 
 def open_cli_model(spec: str, seconds: float) -> "CodingCli":
     """Return the model `cli:PROGRAM` or `cli:PROGRAM:MODEL`. Raises UnknownModel."""
-    _, _, rest = spec.partition(":")
-    program, _, model = rest.partition(":")
-    if program not in _PROGRAMS:
-        known = " and ".join(f"cli:{name}" for name in _PROGRAMS)
+    program, _, model = spec.partition(":")[2].partition(":")
+    if program not in _COMMANDS:
+        known = " and ".join(f"cli:{name}" for name in _COMMANDS)
         raise UnknownModel(
             f"{spec} names no program that is known here.",
             hint=f"There are {known}.",
@@ -133,16 +83,21 @@ class CodingCli:
                 return await self._answer(call, Path(place))
 
     async def _answer(self, call: ModelCall, place: Path) -> ModelReply:
-        order_of, read = _PROGRAMS[self.program]
+        schema = json.dumps(answer_schema())
+        (place / "schema.json").write_text(schema, encoding="utf-8")
+        (place / "empty").mkdir()
         system = "\n\n".join(
             message.text for message in call.messages if message.role is MessageRole.SYSTEM
         )
-        order = order_of(self.model, system, _conversation(call), place)
-        empty = place / "empty"
-        empty.mkdir()
-        output = await self._run_program(order, empty)
+        values = {"system": system, "schema": schema, "folder": place}
+        words = [word.format_map(values) for word in shlex.split(_COMMANDS[self.program])]
+        words[2:2] = ["--model", self.model] if self.model else []
+        asked, is_claude = _conversation(call), self.program == "claude"
+        question = asked if is_claude else f"{system}\n\n{asked}"
+        output = await self._run_program(words, question, place / "empty")
         try:
-            text, usage = read(output, place)
+            text = output if is_claude else (place / "answer.json").read_text(encoding="utf-8")
+            text, usage = _read_claude(text) if is_claude else (text, Usage())
         except (ValueError, KeyError, OSError) as error:
             why, shown = type(error).__name__, " ".join(output.split())[:_SHOWN]
             raise PossiblyCharged(
@@ -150,9 +105,9 @@ class CodingCli:
             ) from error
         return ModelReply(text=text, usage=usage.replace(cost=None, model=self.name))
 
-    async def _run_program(self, order: _Order, folder: Path) -> str:
+    async def _run_program(self, words: list[str], question: str, folder: Path) -> str:
         process = await asyncio.create_subprocess_exec(
-            *order.words,
+            *words,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -162,7 +117,7 @@ class CodingCli:
         )
         try:
             async with asyncio.timeout(self.seconds):
-                output, complaint = await process.communicate(order.input.encode())
+                output, complaint = await process.communicate(question.encode())
         except TimeoutError:
             raise PossiblyCharged(
                 f"{self.program} did not answer within {self.seconds:g} seconds."
@@ -173,11 +128,27 @@ class CodingCli:
             await process.wait()
         text = output.decode("utf-8", "replace")
         if process.returncode != 0:
-            words = " ".join((complaint.decode("utf-8", "replace") or text).split())
+            shown = " ".join((complaint.decode("utf-8", "replace") or text).split())
             raise PossiblyCharged(
-                f"{self.program} ended with exit code {process.returncode}: {words[:_SHOWN]}"
+                f"{self.program} ended with exit code {process.returncode}: {shown[:_SHOWN]}"
             )
         return text
+
+
+def _read_claude(output: str) -> tuple[str, Usage]:
+    reply = cast("dict[str, Any]", json.loads(output))
+    if reply.get("is_error"):
+        raise ModelUnavailable(f"claude could not answer: {str(reply.get('result'))[:_SHOWN]}")
+    given, counts = reply.get("structured_output"), cast("dict[str, Any]", reply.get("usage") or {})
+    cached = int(counts.get("cache_read_input_tokens") or 0)
+    new = (int(counts.get(f"{kind}input_tokens") or 0) for kind in ("", "cache_creation_"))
+    usage = Usage(
+        input_tokens=sum(new) + cached,
+        cached_tokens=cached,
+        output_tokens=int(counts.get("output_tokens") or 0),
+    )
+    text = json.dumps(given, ensure_ascii=False) if given is not None else str(reply["result"])
+    return text, usage
 
 
 def _conversation(call: ModelCall) -> str:
