@@ -9,7 +9,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
 from forge_bot.text_format import code_block, cut
@@ -26,7 +26,7 @@ class AnswerKind(StrEnum):
 
 
 class ProviderAnswer(BaseModel):
-    """A part of an answer. Docstrings and descriptions of these classes are read by the model.
+    """A part of an answer.
 
     No defaults, no dicts, no discriminators: each of them makes a provider drop its strict mode
     without a word.
@@ -36,74 +36,49 @@ class ProviderAnswer(BaseModel):
 
 
 class ContextRequest(ProviderAnswer):
-    """Ask to be shown something of the repository."""
+    """A request to be shown something of the repository."""
 
-    provider: str = Field(description="name of a capability from the list")
-    params_json: str = Field(
-        description=(
-            'its parameters as the text of one JSON object, for example {"path": "src/app.py"}'
-        )
-    )
-    reasoning: str = Field(description="what you want to learn from it, in a few words")
+    provider: str
+    params_json: str
+    reasoning: str
 
 
 class ActionRequest(ProviderAnswer):
-    """Ask for a tool or a skill to be run for you."""
+    """A request for a tool or a skill to be run."""
 
-    capability: str = Field(description="name of a capability from the list")
+    capability: str
     capability_type: Literal["provider", "mcp_tool", "skill"]
-    params_json: str = Field(description="its parameters as the text of one JSON object")
-    reasoning: str = Field(description="what you want to learn from it, in a few words")
+    params_json: str
+    reasoning: str
 
 
 class Explore(ProviderAnswer):
-    """Look around before you answer: the results come with the next message. Two empty lists mean:
-    ready to answer.
-    """
+    """A look around: the results come with the next message."""
 
-    requests: tuple[ContextRequest, ...] = Field(description="may be empty")
-    actions: tuple[ActionRequest, ...] = Field(description="may be empty")
+    requests: tuple[ContextRequest, ...]
+    actions: tuple[ActionRequest, ...]
 
 
 class Document(ProviderAnswer):
     """The finished document."""
 
-    artifact_markdown: str = Field(
-        description="the whole document in Markdown, from its first heading to its last line"
-    )
+    artifact_markdown: str
 
 
 class Edit(ProviderAnswer):
     """One edit of one file."""
 
-    path: str = Field(description="path from the root of the repository, with forward slashes")
-    operation: Literal["replace", "insert_before", "insert_after", "write", "delete"] = Field(
-        description=(
-            "replace one passage of an existing file; insert lines before or after lines that stay,"
-            " which need not be repeated; write a whole file, a new one or one that you have seen"
-            " in full; delete a file"
-        )
-    )
-    old: str = Field(
-        description=(
-            "replace, insert: the passage letter by letter as it stands in the file now,"
-            " indentation included and line numbers left out, just long enough to occur only once,"
-            " and only of a file whose present text you have seen; otherwise empty"
-        )
-    )
-    new: str = Field(
-        description=(
-            "replace: what stands there instead; insert: the new lines alone, with the blank lines"
-            " around them; write: the whole file; delete: empty"
-        )
-    )
+    path: str
+    operation: Literal["replace", "insert_before", "insert_after", "write", "delete"]
+    old: str
+    new: str
 
 
 class Change(ProviderAnswer):
     """The finished change: edits, applied in order, and the report about them."""
 
-    artifact_markdown: str = Field(description="the report in Markdown")
-    edits: tuple[Edit, ...] = Field(description="empty only if nothing has to change")
+    artifact_markdown: str
+    edits: tuple[Edit, ...]
 
 
 Work = Document | Change
@@ -133,13 +108,12 @@ class Malformed(Exception):
     """The text is not an answer. The message tells the model what to do instead."""
 
 
-def answer_schema(*, described: bool = True) -> JsonObject:
-    """Return the JSON schema of one answer, in the form that providers can enforce; without
-    descriptions for a model that is told `ANSWER_FORMS`.
+def answer_schema() -> JsonObject:
+    """Return the JSON schema of one answer, in the form that providers can enforce. `ANSWER_FORMS`
+    says what it means.
 
     It is the same for all agents, since a provider counts it as the beginning of each prompt.
     """
-    dropped = {"title"} if described else {"title", "description"}
 
     def reduce(node: Any) -> Any:
         if isinstance(node, list):
@@ -147,7 +121,11 @@ def answer_schema(*, described: bool = True) -> JsonObject:
         if not isinstance(node, dict):
             return node
         fields = cast("JsonObject", node)
-        return {name: reduce(part) for name, part in fields.items() if name not in dropped}
+        return {
+            name: reduce(part)
+            for name, part in fields.items()
+            if name not in {"title", "description"}
+        }
 
     return reduce(_Turn.model_json_schema())
 
@@ -163,10 +141,12 @@ Answer with one JSON object of one of these forms, and nothing around it:
 BodyTooLarge: 413,\\n"}]}}}
 
 `params_json` is JSON in a string; an action has `capability`, `capability_type`, `params_json` \
-and `reasoning`. `operation` is `replace` (`old`, copied letter by letter and just long enough to \
-stand there once, becomes `new`), `insert_before` or `insert_after` (the lines of `old` stay), \
-`write` (`new` is the whole file) or `delete`. Edits apply in their order."""
-"""The forms of an answer in words, for models that may not be shown the schema."""
+and `reasoning`. `artifact_markdown` is the whole document. `operation` is `replace` (`old`, \
+copied letter by letter with its indentation, without line numbers, from text that you have seen, \
+and just long enough to stand there once, becomes `new`), `insert_before` or `insert_after` (the \
+lines of `old` stay, `new` has the new ones alone), `write` (`new` is the whole file: a new one, \
+or one seen in full) or `delete`; what is not needed is empty. Edits apply in their order."""
+"""The forms of an answer in words."""
 
 
 def parse_answer(text: str, kind: AnswerKind) -> Answer:

@@ -215,8 +215,8 @@ class Config(Frozen):
     model_output: Literal["auto", "native", "prompted"] = Field(
         default="auto",
         description=(
-            "`native`: the provider enforces the form of an answer; `prompted`: the prompt "
-            "describes it, for servers that cannot enforce it"
+            "`native`: the provider enforces the form of an answer; `prompted`: words alone tell "
+            "it, for servers that cannot enforce it"
         ),
     )
     model_timeout_seconds: float = Field(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from forge_bot.agent.model_answers import answer_schema
+from forge_bot.agent.model_answers import ANSWER_FORMS, answer_schema
 from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
 from forge_bot.errors import ModelUnavailable, UnknownModel
 from forge_bot.values import Usage
@@ -86,9 +86,8 @@ class CodingCli:
         schema = json.dumps(answer_schema())
         (place / "schema.json").write_text(schema, encoding="utf-8")
         (place / "empty").mkdir()
-        system = "\n\n".join(
-            message.text for message in call.messages if message.role is MessageRole.SYSTEM
-        )
+        texts = [item.text for item in call.messages if item.role is MessageRole.SYSTEM]
+        system = "\n\n".join((*texts, ANSWER_FORMS))
         values = {"system": system, "schema": schema, "folder": place}
         words = [word.format_map(values) for word in shlex.split(_COMMANDS[self.program])]
         words[2:2] = ["--model", self.model] if self.model else []

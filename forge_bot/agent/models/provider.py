@@ -53,13 +53,6 @@ if TYPE_CHECKING:
 
 OutputForm = Literal["auto", "native", "prompted"]
 
-_BASE_URLS = {
-    "openai": "OPENAI_BASE_URL",
-    "openai-chat": "OPENAI_BASE_URL",
-    "openai-responses": "OPENAI_BASE_URL",
-    "anthropic": "ANTHROPIC_BASE_URL",
-}
-
 
 class ProviderSettings(Frozen):
     """The settings for requests to a provider."""
@@ -76,7 +69,7 @@ class ProviderSettings(Frozen):
         default="auto",
         description=(
             "native: the provider enforces the schema; prompted: the model is only told it; auto:"
-            " what the model is known to do, and both on other servers than the provider's own"
+            " what the model is known to do"
         ),
     )
 
@@ -248,27 +241,19 @@ class ProviderModel:
         enforced = form == "native" or (
             form == "auto" and self._model.profile.get("supports_json_schema_output", False)
         )
-        # Compatible servers constrain what the model writes without showing it the schema: it is
-        # told the forms too.
-        in_words = not enforced or (form == "auto" and self._elsewhere())
         # One text, not two: some servers accept only a single system message.
         system = [item.text for item in call.messages if item.role is MessageRole.SYSTEM]
-        system += [ANSWER_FORMS] if in_words else []
         return ModelRequestParameters(
             output_mode="native" if enforced else "prompted",
             output_object=OutputObjectDefinition(
-                json_schema=answer_schema(described=not in_words),
+                json_schema=answer_schema(),
                 name="turn",
                 description="Your answer.",
             ),
             prompted_output_template="",
-            instruction_parts=[InstructionPart(content="\n\n".join(system))],
+            instruction_parts=[InstructionPart(content="\n\n".join((*system, ANSWER_FORMS)))],
             allow_text_output=True,
         )
-
-    def _elsewhere(self) -> bool:
-        """Return whether another server than the provider's own answers."""
-        return bool(os.environ.get(_BASE_URLS.get(self.name.partition(":")[0], "")))
 
 
 def _history(call: ModelCall, *, marked: bool) -> "list[ModelMessage]":
