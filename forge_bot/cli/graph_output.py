@@ -11,10 +11,9 @@ from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption, registry
 from forge_bot.git import Repository
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
-from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.verify_graph import GraphFinding, newly_broken, verify
+from forge_bot.project.graph.verify_graph import GraphFinding, declared, newly_broken, verify
 from forge_bot.sentences import say
 
 BROKEN = 2

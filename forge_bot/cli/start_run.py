@@ -30,7 +30,7 @@ from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailabl
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.github_api.issue import parse_remote
-from forge_bot.project.graph.manifest import MANIFEST, problems_of_manifest
+from forge_bot.project.graph.verify_graph import MANIFEST, problems_of_manifest
 from forge_bot.runs.capabilities.outside_capabilities import (
     CapabilityOptions,
     capability_setup,

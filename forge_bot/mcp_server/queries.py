@@ -23,10 +23,9 @@ from forge_bot.project.graph.graph_documents import (
     stack_document,
 )
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
-from forge_bot.project.graph.manifest import Manifest, declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.verify_graph import scan, verify
+from forge_bot.project.graph.verify_graph import Manifest, declared, scan, verify
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.find_runs import RunInfo, raw_file, run_in, run_standing
 from forge_bot.runs.project_commands.commit_profile import profile_at
@@ -372,7 +371,7 @@ def _read_taxonomy() -> JsonValue:
 
 
 def _read_manifest_schema() -> JsonValue:
-    from forge_bot.project.graph.manifest import manifest_schema
+    from forge_bot.project.graph.verify_graph import manifest_schema
 
     return manifest_schema()
 

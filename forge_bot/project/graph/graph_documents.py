@@ -14,13 +14,11 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.engine.step_contracts import ScaffoldArguments
 from forge_bot.errors import BadOption, UnknownNode
 from forge_bot.project.file_list import join
-from forge_bot.project.graph.manifest import Manifest
 from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
-from forge_bot.project.graph.stacks.stack import Stack
-from forge_bot.project.graph.syntax import SymbolFact
-from forge_bot.project.graph.verify_graph import GraphFinding, scan, verify
+from forge_bot.project.graph.syntax import Stack, SymbolFact
+from forge_bot.project.graph.verify_graph import GraphFinding, Manifest, scan, verify
 
 _NODES_LISTED = 1_000
 _FINDINGS_LISTED = 200
@@ -231,7 +229,7 @@ def main_stack(graph: ProjectGraph) -> Stack | None:
 
 
 def _own_code(graph: ProjectGraph) -> list[str]:
-    return [path for path, node in graph.files.items() if node.kind.is_code and not node.generated]
+    return [path for path, node in graph.files.items() if node.kind.is_code]
 
 
 def _most(words: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.project.file_list import Listing, join, json_object, language_of, string, table, toml
-from forge_bot.project.graph.stacks.pipeline_stack import is_pipeline
+from forge_bot.project.graph.stacks.all_stacks import is_pipeline
 
 
 class NodeTier(StrEnum):

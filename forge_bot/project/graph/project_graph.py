@@ -59,7 +59,6 @@ class FileNode(NamedTuple):
     missing: tuple[tuple[str, int], ...] = ()
     tests: tuple[str, ...] = ()
     problem: str = ""
-    generated: bool = False
 
 
 class Overrides(NamedTuple):

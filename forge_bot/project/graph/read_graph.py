@@ -17,8 +17,7 @@ from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.node_types import NodeKind, entry_points, kind_of
 from forge_bot.project.graph.project_graph import FileNode, GraphNode, ProjectGraph, with_tests
 from forge_bot.project.graph.stacks.all_stacks import resolves, stack_for
-from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
-from forge_bot.project.graph.syntax import FileFacts, ImportLine
+from forge_bot.project.graph.syntax import FileFacts, ImportLine, Resolution, Resolve, Stack
 from forge_bot.project.scoped_commands import scoped_commands
 from forge_bot.settings import Config
 from forge_bot.settings.config import CONFIG, parse_config
@@ -210,7 +209,7 @@ def _maker(listing: Listing) -> Callable[[str, FileFacts], FileNode]:
 
     def make(path: str, facts: FileFacts) -> FileNode:
         kind = kind_of(path, entries)
-        if kind is NodeKind.MODULE and "main" in facts.marks:
+        if kind is NodeKind.MODULE and facts.is_program:
             kind = NodeKind.ENTRY
         resolve = resolver(stack_for(path))
         imports: dict[str, int] = {}
@@ -225,10 +224,7 @@ def _maker(listing: Listing) -> Callable[[str, FileFacts], FileNode]:
                     outside.setdefault(resolution.outside, line.line)
                 if resolution.missing:
                     missing.setdefault(resolution.missing, line.line)
-        generated = "generated" in facts.marks
-        return FileNode(
-            kind, imports, outside, tuple(missing.items()), (), facts.problem, generated
-        )
+        return FileNode(kind, imports, outside, tuple(missing.items()), (), facts.problem)
 
     return make
 

@@ -141,7 +141,7 @@ def approvals(subject: CheckSubject) -> Iterator[CheckResult]:
 
 def manifest(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal for a manifest that cannot be read: no rule of it would hold."""
-    from forge_bot.project.graph.manifest import MANIFEST, read_manifest
+    from forge_bot.project.graph.verify_graph import MANIFEST, read_manifest
 
     data = subject.repository.read(subject.base, MANIFEST)
     try:

@@ -1,14 +1,31 @@
-"""All stacks, and which one fits a file. Of Rust, Java and Ruby only definitions are read."""
+"""All stacks, and which one fits a file. Of Rust, Java and Ruby only definitions are read, of
+workflows and pipelines their jobs and phases.
 
+In Go a package is a folder, and an import path is the module's path and that folder, so the import
+lines say the same as `go list`; it is not run, since it may fetch a toolchain.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
 from functools import lru_cache, partial
-from posixpath import splitext
+from posixpath import basename, dirname, splitext
 
-from forge_bot.project.graph.stacks.go_stack import GO
+from forge_bot.project.file_list import Listing, items, join, table
 from forge_bot.project.graph.stacks.javascript_stack import JAVASCRIPT
-from forge_bot.project.graph.stacks.pipeline_stack import PIPELINES, is_pipeline
 from forge_bot.project.graph.stacks.python_stack import PYTHON
-from forge_bot.project.graph.stacks.stack import Stack
-from forge_bot.project.graph.syntax import FileFacts, Grammar, read_source
+from forge_bot.project.graph.syntax import (
+    FileFacts,
+    Grammar,
+    ImportLine,
+    Resolution,
+    Resolve,
+    Stack,
+    SymbolFact,
+    quoted_import,
+    read_source,
+    unreadable,
+)
 
 _RUST = Grammar(
     "tree_sitter_rust",
@@ -55,6 +72,118 @@ def _read(grammar: Grammar, path: str, data: bytes) -> FileFacts:
 RUST = Stack("Rust", (".rs",), partial(_read, _RUST), None, _PROMISE)
 JAVA = Stack("Java", (".java",), partial(_read, _JAVA), None, _PROMISE)
 RUBY = Stack("Ruby", (".rb", ".rake"), partial(_read, _RUBY), None, _PROMISE)
+
+
+_GO = Grammar(
+    "tree_sitter_go",
+    """
+    (import_spec path: (_) @import)
+    (function_declaration name: (identifier) @name) @function
+    (method_declaration receiver: (parameter_list (parameter_declaration type: (_) @owner))
+      name: (field_identifier) @name) @method
+    (type_spec name: (type_identifier) @name) @type
+    """,
+)
+_MAIN = re.compile(rb"^package main\b", re.MULTILINE)
+_MODULE = re.compile(r'^module\s+"?([^\s"]+)', re.MULTILINE)
+
+
+def _read_go(path: str, data: bytes) -> FileFacts:
+    del path
+    facts = read_source(_GO, data, quoted_import)
+    return facts._replace(is_program=_MAIN.search(data) is not None)
+
+
+def _go_resolver(listing: Listing) -> Resolve:
+    modules = {
+        match[1]: dirname(path)
+        for path in reversed(listing.files)
+        if basename(path) == "go.mod" and (match := _MODULE.search(listing.text(path)))
+    }
+    packages: dict[str, list[str]] = defaultdict(list)
+    for path in listing.files:
+        if path.endswith(".go") and not path.endswith("_test.go"):
+            packages[dirname(path)].append(path)
+
+    def resolve(importer: str, line: ImportLine) -> tuple[Resolution, ...]:
+        del importer
+        path = line.module
+        parts = path.split("/")
+        for count in range(len(parts), 0, -1):
+            module = "/".join(parts[:count])
+            if module in modules:
+                folder = join(modules[module], "/".join(parts[count:])).rstrip("/")
+                files = packages.get(folder)
+                return (Resolution(tuple(files)) if files else Resolution(missing=path),)
+        return (Resolution(outside=path),)
+
+    return resolve
+
+
+GO = Stack(
+    name="Go",
+    endings=(".go",),
+    read=_read_go,
+    resolver=_go_resolver,
+    promise="definitions and imports; an import of a package means its files",
+    new_file="// {purpose}\npackage {package}\n",
+)
+
+
+_PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
+_Place = tuple[int | str, ...]
+_NAME_KEYS = ("id", "step", "name")
+
+
+def is_pipeline(path: str) -> bool:
+    """Return whether a file holds a workflow or a pipeline."""
+    return bool(_PIPELINE.search(path))
+
+
+def _read_pipeline(path: str, data: bytes) -> FileFacts:
+    if (trouble := unreadable(data)) is not None:
+        return trouble
+    import yaml
+
+    from forge_bot.settings.yaml_file import read_contents
+
+    del path
+    text = data.decode("utf-8", "replace")
+    try:
+        content = read_contents(text)
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}" if mark is not None else "it"
+        return FileFacts(problem=f"{where} cannot be parsed as YAML")
+    lines = text.splitlines()
+    return FileFacts(
+        symbols=tuple(
+            SymbolFact(name, "phase", at, at, lines[at - 1].strip()[:160])
+            for name, place in _find_phases(content.value)
+            for at in (content.lines.get(place, 1),)
+        )
+    )
+
+
+def _find_phases(content: object) -> Iterator[tuple[str, _Place]]:
+    """Yield the jobs of a workflow, or the phases or steps of a pipeline, with their places."""
+    for name in table(table(content).get("jobs")):
+        yield str(name), ("jobs", str(name))
+    for key in ("phases", "steps"):
+        for number, phase in enumerate(items(table(content).get(key))):
+            named = (table(phase).get(name_key) for name_key in _NAME_KEYS)
+            name = next(filter(None, named), None)
+            if isinstance(name, str | int):
+                yield str(name), (key, number)
+
+
+PIPELINES = Stack(
+    name="Pipelines",
+    endings=(),
+    read=_read_pipeline,
+    resolver=None,
+    promise="jobs and phases of workflows and pipelines",
+)
 
 
 STACKS = (PYTHON, JAVASCRIPT, GO, RUST, JAVA, RUBY, PIPELINES)

@@ -11,15 +11,13 @@ from functools import cache, cached_property
 from posixpath import basename, dirname, normpath, splitext
 
 from forge_bot.project.file_list import Listing, above, join, json_object, string, strings, table
-from forge_bot.project.graph.stacks.stack import (
-    Resolution,
-    Resolve,
-    Stack,
-)
 from forge_bot.project.graph.syntax import (
     FileFacts,
     Grammar,
     ImportLine,
+    Resolution,
+    Resolve,
+    Stack,
     quoted_import,
     read_source,
     unreadable,

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING
 
 from forge_bot.artifacts.test_paths import TEST_FOLDERS
 from forge_bot.project.file_list import Listing, above, join
-from forge_bot.project.graph.stacks.stack import Resolution, Resolve, Stack
-from forge_bot.project.graph.syntax import FileFacts, Grammar, ImportLine, read_source, words_of
+from forge_bot.project.graph.syntax import (
+    FileFacts,
+    Grammar,
+    ImportLine,
+    Resolution,
+    Resolve,
+    Stack,
+    read_source,
+    words_of,
+)
 from forge_bot.project.scoped_commands import is_inside
 
 if TYPE_CHECKING:
