@@ -16,11 +16,9 @@ from forge_bot.bot.comments.tracking_comment import exit_code, short_summary, su
 from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.follow_ups import show_follow_ups
 from forge_bot.bot.job_context import (
-    JobStart,
+    JobContext,
     begin,
     job_repository,
-    protect_token,
-    read_job_context,
 )
 from forge_bot.bot.job_handoff import (
     COMMITS,
@@ -72,10 +70,9 @@ def deliver(folder: Path) -> int:
     """Run the worker's part on a separate machine: perform the handed work, and leave it in the
     folder. The publishing job reports the outcome.
     """
-    around, _ = read_job_context()
-    environ = protect_token(around)
-    wanted = handed(environ)
-    away = RemoteWorker(job_repository(around), around, environ)
+    around = begin()
+    wanted = handed(around.environ)
+    away = RemoteWorker(job_repository(around), around)
     with _stopped_by_signals(away.cancel):
         result = away.deliver(wanted, folder)
     outputs.notice(f"delivered: {len(result.commits)} commits for {wanted.branch}")
@@ -86,17 +83,16 @@ def prepare() -> int:
     """Set up the project's environment for handed work, without a model, for the cache from which
     workers have it.
     """
-    around, _ = read_job_context()
-    wanted = handed(protect_token(around))
+    around = begin()
+    wanted = handed(around.environ)
     if set_up_handed(job_repository(around), wanted) and around.outputs is not None:
         outputs.write_outputs(str(around.outputs), {"prepared": "true"})
     return 0
 
 
-def _supervised(begun: JobStart, wall: JobHandoff | None, folder: Path | None) -> int:
-    around = begun.around
+def _supervised(around: JobContext, wall: JobHandoff | None, folder: Path | None) -> int:
     with connect(around.repository, around.token, around.api) as github:
-        visit = _Visit(begun, github, wall, folder)
+        visit = _Visit(around, github, wall, folder)
         return visit.report(*visit.carry_on())
 
 
@@ -104,20 +100,14 @@ class _Visit:
     """One start of the bot: the supervisor's work, and its result in words."""
 
     def __init__(
-        self,
-        begun: JobStart,
-        github: Forge,
-        wall: JobHandoff | None,
-        folder: Path | None,
+        self, around: JobContext, github: Forge, wall: JobHandoff | None, folder: Path | None
     ) -> None:
-        around, inputs, self.environ = begun
         self.wall = wall
         self.folder = folder
         self.around = around
-        self.inputs = inputs
         self.github = github
         self.commands = CommandNames(
-            prefix=inputs.prefix, short=inputs.bare, by_timer=around.by_timer
+            prefix=around.inputs.prefix, short=around.inputs.bare, by_timer=around.by_timer
         )
         self.supervisor: Supervisor | None = None
         self.info: RunInfo | None = None
@@ -130,13 +120,7 @@ class _Visit:
             repository = job_repository(self.around)
             config = load_config(repository.root)
             self.supervisor = Supervisor(
-                repository,
-                config,
-                self.github,
-                self.around,
-                self.inputs,
-                environ=self.environ,
-                wall=self.wall,
+                repository, config, self.github, self.around, wall=self.wall
             )
             with _stopped_by_signals(self.supervisor.cancel):
                 return self._perform(self.supervisor)
@@ -162,7 +146,7 @@ class _Visit:
         if self.folder is None:
             self.info = find_or_create_run(supervisor)
         else:
-            wanted = handed(self.environ)
+            wanted = handed(self.around.environ)
             self.info = _run_of(supervisor, wanted)
             if (ended := _received(supervisor, self.info, wanted, self.folder)) is not None:
                 return ended
@@ -202,7 +186,7 @@ class _Visit:
         """
         answered = self.supervisor.writer.occasions if self.supervisor is not None else ()
         wake = self.around.wake
-        if wake.by == self.inputs.policy.own and self._is_said(reply):
+        if wake.by == self.around.inputs.policy.own and self._is_said(reply):
             return True
         if reply.occasion in _QUIET or reply.occasion in answered or wake.again:
             return reply.occasion in answered
@@ -317,7 +301,7 @@ def _record(
         # there.
         if run.tree.commit_id() != handed.commit:
             return
-        recorder = WorkRecorder(run, secrets_of(supervisor.environ))
+        recorder = WorkRecorder(run, secrets_of(supervisor.around.environ))
         for commit in result.commits:
             recorder.record(commit)
         run.tree.take_in(recorder.head)

@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -57,6 +56,9 @@ class JobContext(Frozen):
     trust_local: bool
     by_timer: bool = False
     """Whether a timer wakes a worker again after a passing problem."""
+    inputs: Inputs
+    environ: Mapping[str, str] = Field(repr=False)
+    """The environment as it was, with everything in it."""
 
     @property
     def url(self) -> str:
@@ -64,7 +66,7 @@ class JobContext(Frozen):
         return f"{self.server}/{self.repository}"
 
 
-def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContext, Inputs]:
+def read_job_context(environ: Mapping[str, str] = os.environ) -> JobContext:
     """Return the context and inputs in the environment.
 
     Raises NotInAction without the variables of a workflow, BadInput for an impossible input.
@@ -77,7 +79,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
         raise NotInAction(
             "FORGE_BOT_WAKE is not what the gate hands on.", details=details
         ) from None
-    around = JobContext(
+    return JobContext(
         wake=wake,
         repository=step.repository,
         api=step.api,
@@ -90,8 +92,9 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> tuple[JobContex
         budget=_amount(environ.get("FORGE_BOT_BUDGET", "")),
         trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
         by_timer=_is_true(environ, "FORGE_BOT_BY_TIMER"),
+        inputs=read_inputs(environ),
+        environ=dict(environ),
     )
-    return around, read_inputs(environ)
 
 
 def _is_true(environ: Mapping[str, str], name: str) -> bool:
@@ -111,18 +114,11 @@ def _amount(text: str) -> Amount:
     return amount
 
 
-class JobStart(NamedTuple):
-    """The initial state of a job. `environ` is the environment with everything in it."""
-
-    around: JobContext
-    inputs: Inputs
-    environ: Mapping[str, str]
-
-
-def begin(environ: Mapping[str, str] = os.environ) -> JobStart:
+def begin(environ: Mapping[str, str] = os.environ) -> JobContext:
     """Read who woke the job, and protect its token. Raises NotInAction and BadInput."""
-    around, inputs = read_job_context(environ)
-    return JobStart(around, inputs, protect_token(around))
+    around = read_job_context(environ)
+    protect_token(around)
+    return around
 
 
 def default_tree(repository: str, issue: int) -> Path:
@@ -181,9 +177,9 @@ def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
     }
 
 
-def protect_token(around: JobContext) -> dict[str, str]:
+def protect_token(around: JobContext) -> None:
     """Keep the job's token, and the other secrets of its workflow, from the children of this
-    process and from other processes of this user. Return the environment as it was.
+    process and from other processes of this user.
     """
     whole = dict(os.environ)
     kept = without_token(whole, around.token) | {
@@ -195,7 +191,6 @@ def protect_token(around: JobContext) -> dict[str, str]:
     os.environ.update({"GIT_CONFIG_GLOBAL": os.devnull, **OWN_IDENTITY})
     use_token(around.server, f"{around.url}.git", around.token)
     close_to_others()
-    return whole
 
 
 def close_to_others() -> None:

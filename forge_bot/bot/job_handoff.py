@@ -126,15 +126,10 @@ class RemoteWorker:
     machine knows the model's key and would recognise it.
     """
 
-    def __init__(
-        self, repository: Repository, around: JobContext, environ: Mapping[str, str]
-    ) -> None:
+    def __init__(self, repository: Repository, around: JobContext) -> None:
         self.repository = repository
         self.shift = SupervisedWorker(
-            repository,
-            around,
-            environ,
-            lambda _run, commit: self._commits.append(commit),
+            repository, around, lambda _run, commit: self._commits.append(commit)
         )
         self._commits: list[str] = []
         self._cancelled = False

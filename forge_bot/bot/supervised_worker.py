@@ -148,12 +148,10 @@ class SupervisedWorker:
         self,
         repository: Repository,
         around: JobContext,
-        environ: Mapping[str, str],
         recorded: Callable[[Run, str], None],
     ) -> None:
         self.repository = repository
         self.around = around
-        self.environ = environ
         self.recorded = recorded
         self._child: WorkerProcess | None = None
         self._cancelled = False
@@ -177,7 +175,7 @@ class SupervisedWorker:
         # The worker opens the run, and has its lock; it waits whenever this process writes.
         run = look_at_run(self.repository, info, load_config(self.repository.root))
         known = len(run.workspace.reports())
-        recorder = WorkRecorder(run, secrets_of(self.environ))
+        recorder = WorkRecorder(run, secrets_of(self.around.environ))
         with watched_switch(self.repository) as switch:
             stopped = self._watched((info.name, *asked), recorder, switch)
         _show_red(run, known)
@@ -187,7 +185,7 @@ class SupervisedWorker:
         self, arguments: tuple[str, ...], recorder: WorkRecorder, switch: Path
     ) -> WorkerStopped:
         """Start a worker, and follow it until it has stopped."""
-        environ = without_token(self.environ, self.around.token)
+        environ = without_token(self.around.environ, self.around.token)
         self._child = child = WorkerProcess(
             self.repository.root,
             arguments,

@@ -2,8 +2,6 @@
 thread, reports to the run, lets a worker work, records the result, pushes, and writes the comments.
 """
 
-import os
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from threading import Event
 
@@ -34,7 +32,6 @@ from forge_bot.engine import (
     drive_blocking,
 )
 from forge_bot.errors import BranchMoved, GitFailed
-from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.grammar import Ask
 from forge_bot.git import Repository
 from forge_bot.git.commits import find_key, try_key
@@ -77,17 +74,14 @@ class Supervisor:
         config: Config,
         github: Forge,
         around: JobContext,
-        inputs: Inputs,
         *,
-        environ: Mapping[str, str] = os.environ,
         wall: JobHandoff | None = None,
     ) -> None:
         self.repository = repository
         self.config = config
         self.github = github
         self.around = around
-        self.inputs = inputs
-        self.environ = environ
+        self.inputs = inputs = around.inputs
         self.wall = wall
         self.commands = CommandNames(
             prefix=inputs.prefix,
@@ -109,10 +103,10 @@ class Supervisor:
             tip=lambda branch: known_tip(repository, branch),
             tracked=around.wake.tracking_comment,
         )
-        self.shift = SupervisedWorker(repository, around, environ, self._push_work)
+        self.shift = SupervisedWorker(repository, around, self._push_work)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
-        self.strike = redactor(environ)
+        self.strike = redactor(around.environ)
         self.pusher = BranchPusher()
         self.cancelled = Event()
 
@@ -132,7 +126,7 @@ class Supervisor:
         """Report people's commands to the run, and perform until a person is needed, something
         fails, or all is done.
         """
-        tell_jobs(self.repository, self.environ)
+        tell_jobs(self.repository, self.around.environ)
         for _ in range(MOST_TURNS):
             try:
                 ended = self._turn(info)
@@ -268,7 +262,7 @@ class Supervisor:
 
         Raises BadSigningKey before anything is paid for.
         """
-        key = find_key(self.repository.root, self.environ, wanted=self.config.sign)
+        key = find_key(self.repository.root, self.around.environ, wanted=self.config.sign)
         if key is not None:
             try_key(self.repository.root, key)
         if self.wall is not None:

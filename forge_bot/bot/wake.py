@@ -3,7 +3,6 @@ the time what is to be done, and lets those go on that can. It asks no model and
 of the usual workflow do the work.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from forge_bot.bot.comments.reply import reply
-from forge_bot.bot.job_context import job_repository, protect_token, read_job_context
+from forge_bot.bot.job_context import JobContext, begin, job_repository
 from forge_bot.bot.review_threads import requested_changes
 from forge_bot.bot.supervised_worker import tell_jobs
 from forge_bot.bot.thread import Thread, awaited
@@ -22,7 +21,6 @@ from forge_bot.engine.reports import REPORT, FollowUpAsked, Paused, PauseReason,
 from forge_bot.engine.state import State
 from forge_bot.errors import ForgeError
 from forge_bot.gate import outputs
-from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import issue_of_branch
 from forge_bot.gate.github_names import COMMENT_ANCHOR
 from forge_bot.git import Repository
@@ -145,18 +143,17 @@ def _decide_question(run: WaitingRun, now: datetime, remind_after: timedelta) ->
     return WakeStep.REMIND if now - run.asked >= remind_after else None
 
 
-def wake(environ: Mapping[str, str] = os.environ) -> int:
+def wake() -> int:
     """Look at all runs that wait, once; return 1 if GitHub refused something."""
-    around, inputs = read_job_context(environ)
-    environ = protect_token(around)
+    around = begin()
     repository = job_repository(around)
-    tell_jobs(repository, environ)
+    tell_jobs(repository, around.environ)
     config = load_config(repository.root)
     if not config.wakes.enabled:
         outputs.notice("nothing was looked at: wakes.enabled is false in .forge/config.yml")
         return 0
     with connect(around.repository, around.token, around.api) as github:
-        look = _Look(repository, config, github, inputs, environ)
+        look = _Look(repository, config, github, around)
         lines = [*look.wake_all()]
     for line in lines or ["no run waits for anything that is over"]:
         outputs.notice(line)
@@ -173,18 +170,16 @@ class _Look:
         repository: Repository,
         config: Config,
         github: Forge,
-        inputs: Inputs,
-        environ: Mapping[str, str],
+        around: JobContext,
     ) -> None:
         self.repository = repository
         self.config = config
         self.github = github
-        self.inputs = inputs
-        self.environ = environ
+        self.inputs, self.environ = around.inputs, around.environ
         self.refused = False
         self.at = now()
         self.remind_after = timedelta(days=config.wakes.remind_after_days)
-        self.label = f"{inputs.label}:{UNANSWERED}"
+        self.label = f"{around.inputs.label}:{UNANSWERED}"
         self._asked_by: dict[str, str] = {}
         self._places: dict[str, str] = {}
         self._open_pulls: Mapping[str, int] = {}

@@ -41,7 +41,7 @@ _ADVICE: dict[type[ForgeError], str] = {
 def main(environ: Mapping[str, str] = os.environ) -> int:
     """Hand the event to the server; return 0 unless the server cannot be reached."""
     try:
-        (around, inputs), context = read_job_context(environ), read_step_context(environ)
+        around, context = read_job_context(environ), read_step_context(environ)
     except ForgeError as error:
         outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
@@ -55,10 +55,10 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
             message=error.message,
             hint=hint,
             run_url=around.run_url,
-            prefix=inputs.prefix,
+            prefix=around.inputs.prefix,
             code=error.code,
         )
-        tell_thread(environ, inputs, context, text)
+        tell_thread(environ, around.inputs, context, text)
         return error.exit_code
     issue = str(around.wake.issue)
     outputs.write_outputs(environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": issue})
