@@ -73,9 +73,7 @@ async def test_a_run_that_cannot_begin_leaves_nothing(
     async with hosting(sample) as host:
         with monkeypatch.context() as elsewhere:
             elsewhere.setenv("XDG_STATE_HOME", str(blocked))
-            with pytest.raises(
-                Refusal, match="Set XDG_STATE_HOME to a folder that you may write to"
-            ):
+            with pytest.raises(Refusal, match="Check free space and permissions"):
                 await host.call(BEGIN, **confirmed())
         assert (folders(sample), host.git("status", "--porcelain")) == (before, "")
         assert (await host.call("run_list"))["runs"] == []

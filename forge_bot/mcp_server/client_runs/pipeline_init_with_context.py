@@ -15,13 +15,9 @@ from forge_bot.errors import (
     BranchExists,
     DirtyTree,
     ForgeError,
-    NoStateHome,
-    NotReady,
-    WriteFailed,
 )
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
-from forge_bot.git.revisions import under_way
 from forge_bot.mcp_server.client_runs.client_tree import note_beginning
 from forge_bot.mcp_server.client_runs.pipeline_init import (
     IssueContext,
@@ -38,7 +34,7 @@ from forge_bot.mcp_server.tool_schemas import (
     UIComponent,
 )
 from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
-from forge_bot.runs.checks.local_checks import signing
+from forge_bot.runs.checks.local_checks import head, operation, signing
 from forge_bot.runs.create_run import (
     DISCUSSION_QUESTIONS,
     NewRun,
@@ -51,9 +47,9 @@ from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.find_runs import checked_out, raw_file
 from forge_bot.runs.project_commands.commit_profile import check_testable, profile_at
 from forge_bot.runs.question import Choice
-from forge_bot.runs.run_files import RunPaths
 from forge_bot.runs.steps.step_calls import inputs_of
 from forge_bot.runs.this_process import local_user
+from forge_bot.sentences import listed
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
 from forge_bot.values import Effort, Frozen, Source, Tier
@@ -171,24 +167,26 @@ def _ask_effort(
         "is_main_branch": branch in _MAIN or branch == served.repository.default_branch(),
         "enriched_request_body": describe_request(ticket.draft),
     }
+    skipped = {
+        level: [
+            {"phase_id": phase, "label": pipeline.phase(phase).label}
+            for phase in pipeline.skipped(level, auto=auto)
+        ]
+        for level in Effort
+    }
     actions = tuple(
         Choice(
-            answer=level.value, effect=_describe_effort(pipeline, level, auto=auto, detected=effort)
+            answer=level.value,
+            effect=f"without {listed([one['label'] for one in left_out])}" if left_out else "",
         )
-        for level in Effort
+        for level, left_out in skipped.items()
     )
     form = UIComponent(kind="confirmation", title="Effort and branch", data=shown, actions=actions)
     body: dict[str, JsonValue] = {
         **shown,
         "effort_options": {
-            level.value: {
-                "skipped_phases": [
-                    {"phase_id": phase, "label": pipeline.phase(phase).label}
-                    for phase in pipeline.skipped(level, auto=auto)
-                ],
-                "recommended": level is effort,
-            }
-            for level in Effort
+            level.value: {"skipped_phases": [*left_out], "recommended": level is effort}
+            for level, left_out in skipped.items()
         },
         "message": " ".join((*sentences, _ASK)),
     }
@@ -199,13 +197,6 @@ def _ask_effort(
     if expected is not None:
         meta["estimate"] = expected.model_dump(mode="json", by_alias=False)
     return BeforeRun({"needs_user_confirmation": body}, meta)
-
-
-def _describe_effort(pipeline: Pipeline, effort: Effort, *, auto: bool, detected: Effort) -> str:
-    skipped = (pipeline.phase(phase).label for phase in pipeline.skipped(effort, auto=auto))
-    names = ", ".join(skipped)
-    effect = f"all phases but {names}" if names else "all phases"
-    return f"{effect}; recommended" if effort is detected else effect
 
 
 def _estimate_run(
@@ -234,12 +225,12 @@ def _begin_run(
 ) -> BeforeRun:
     beginning, repository = _make_new_run(served, call, chosen), served.repository
     _check_tree(served, beginning.plan)
-    head = repository.head().commit
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{beginning.draft.title}\n{beginning.draft.text}")
     else:
-        check_testable(profile_at(repository, head, served.config), served.config)
-    info = create_run(repository, beginning, pipeline, external_worktree=True, note=_note_beginning)
+        profile = profile_at(repository, repository.head().commit, served.config)
+        check_testable(profile, served.config)
+    info = create_run(repository, beginning, pipeline, external_worktree=True, note=note_beginning)
     effort = beginning.plan.effort
     request = raw_file(repository, info, "request.md") or b""
     creates = not repository.branch_exists(info.branch)
@@ -259,14 +250,6 @@ def _begin_run(
     )
 
 
-def _note_beginning(places: RunPaths) -> None:
-    """Write the files beside the run, before the run itself exists. Raises NoStateHome."""
-    try:
-        note_beginning(places)
-    except WriteFailed as error:
-        raise NoStateHome(f"{places.home} cannot be written to. {error.message}") from error
-
-
 def _make_new_run(served: ServedRepository, call: _Call, chosen: Confirmation) -> NewRun:
     enriched = chosen.enriched_request_body.strip()
     if call.source.type == "text":
@@ -276,7 +259,7 @@ def _make_new_run(served: ServedRepository, call: _Call, chosen: Confirmation) -
     flags = call.flags
     return NewRun(
         draft=ticket.draft,
-        plan=_make_plan(served, ticket, chosen, call),
+        plan=_make_plan(served, ticket, chosen),
         flags=RunFlags(
             auto=flags.auto,
             skip_pr=flags.skip_pr,
@@ -293,13 +276,7 @@ def _choose_budget(served: ServedRepository, call: _Call) -> Amount:
     return Amount(call.flags.budget, call.flags.budget_tokens) or served.config.amount
 
 
-def _make_plan(
-    served: ServedRepository, ticket: IssueContext, chosen: Confirmation, call: _Call
-) -> RunPlan:
-    reason = "the effort that was confirmed"
-    if call.task_text or call.external_context:
-        guess = call.ticket(call.flags.effort_override).effort
-        reason = guess.reason if guess.effort is chosen.effort else reason
+def _make_plan(served: ServedRepository, ticket: IssueContext, chosen: Confirmation) -> RunPlan:
     plan = plan_for(
         served.repository,
         ticket.draft,
@@ -309,7 +286,7 @@ def _make_plan(
         here=chosen.use_current_branch,
         external_worktree=True,
     )
-    return plan.replace(effort_reason=reason)
+    return plan.replace(effort_reason="the effort that was confirmed")
 
 
 def _check_tree(served: ServedRepository, plan: RunPlan) -> None:
@@ -317,17 +294,10 @@ def _check_tree(served: ServedRepository, plan: RunPlan) -> None:
 
     Raises NoCommits, DetachedHead, NotReady, BadOption, BadSigningKey, BranchExists, DirtyTree.
     """
-    subject = CheckSubject(served.repository, served.config, RunIntent(here=plan.here))
-    CheckReport(results=tuple(signing(subject))).require()
-    branch = served.repository.head().branch
-    if (operation := under_way(served.path)) is not None:
-        raise NotReady(
-            f"A {operation.name} is under way in {served.path}; commits of a run would get into"
-            " it.",
-            hint=operation.way_out,
-        )
+    subject = CheckSubject(served.repository, served.config, RunIntent(here=True))
+    CheckReport(results=(*head(subject), *signing(subject), *operation(subject))).require()
     if plan.here:
-        _check_branch(served, branch)
+        _check_branch(served, served.repository.head().branch)
     dirty = [
         change.path
         for change in Tree(served.path).status()
