@@ -6,14 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from forge_bot.project.detected_commands import DetectedCommands, combined, with_overrides
 from forge_bot.project.file_list import Listing, join
-from forge_bot.project.toolchains import node, python
-from forge_bot.project.toolchains.other_toolchains import (
-    find_go,
-    find_jvm,
-    find_make,
-    find_ruby,
-    find_rust,
-)
+from forge_bot.project.toolchains import other_toolchains, python
 from forge_bot.values import CommandName
 
 Overrides = Mapping[str, Sequence[Sequence[str]]]
@@ -58,9 +51,9 @@ def find_commands(listing: Listing) -> DetectedCommands:
     """Return the commands of each language's own toolchain, and of Make where none of them has
     tests: Make takes its tools from wherever it runs.
     """
-    native = (python.find, node.find, find_go, find_rust, find_jvm, find_ruby)
+    native = (python.find, *other_toolchains.NATIVE)
     found = combined(find(listing) for find in native)
-    return found if found.commands.test else combined([found, find_make(listing)])
+    return found if found.commands.test else combined([found, other_toolchains.find_make(listing)])
 
 
 def is_inside(path: str, folder: str) -> bool:
