@@ -56,7 +56,7 @@ from forge_bot.runs.project_commands.commit_profile import check_testable
 from forge_bot.runs.publish_result import opener
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.session import Session
-from forge_bot.runs.steps.step_calls import inputs_of
+from forge_bot.runs.steps import inputs_of
 from forge_bot.runs.this_process import local_user, phase_named
 from forge_bot.settings import Config
 from forge_bot.settings.config import file_text

@@ -1,1 +1,0 @@
-"""Steps of pipelines: their inputs, their calls, and the questions before them."""
