@@ -37,10 +37,9 @@ from forge_bot.project.graph.graph_documents import (
     stack_document,
 )
 from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
-from forge_bot.project.graph.manifest import declared
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
-from forge_bot.project.graph.verify_graph import GraphFinding, scan, verify
+from forge_bot.project.graph.verify_graph import GraphFinding, declared, scan, verify
 from forge_bot.prompts import escape
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
