@@ -178,7 +178,7 @@ def called(mode: str, id_: object, params: dict[str, Any], kept: Path | None) ->
             os.fsync(file.fileno())
     if mode == "kills":
         # Whoever started the process that keeps this one.
-        os.kill(int(Path(f"/proc/{os.getppid()}/cmdline").read_bytes().split(b"\0")[4]), 9)
+        os.kill(int(Path(f"/proc/{os.getppid()}/cmdline").read_bytes().split(b"\0")[5]), 9)
     if mode == "hangs":
         time.sleep(3_600)
     if mode == "meets" and kept is not None:
