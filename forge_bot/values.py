@@ -136,6 +136,11 @@ class Finding(Recorded):
     severity: Severity
     description: str
 
+    @property
+    def is_corrected(self) -> bool:
+        """Whether the reviewer of a draft says that it put this right itself."""
+        return self.description.rstrip().endswith("Corrected.")
+
 
 class Problem(Recorded):
     """The reason why an artifact is not valid for its phase."""

@@ -6,7 +6,7 @@ from forge_bot.engine.gates import approvals_of, is_approved
 from forge_bot.engine.phases import DRAFT, GatePhase, ReviewPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import ArtifactRecord, State, TaskStatus
-from forge_bot.values import PhaseId
+from forge_bot.values import Finding, PhaseId
 
 
 def may_draft(pipeline: Pipeline, state: State, phase_id: PhaseId) -> bool:
@@ -62,3 +62,10 @@ def draft_review(pipeline: Pipeline, state: State) -> ArtifactRecord | None:
     once = state.visits.get(f"{pipeline.implementation.id}/{task.spec.id}", 0) <= 1
     passed = record is not None and record.verdict is not None and record.verdict.positive
     return record if passed and once and not state.notes else None
+
+
+def open_findings(state: State, record: ArtifactRecord) -> tuple[Finding, ...]:
+    """Return the findings of a review without those that it corrected in the draft itself."""
+    draft = state.artifacts.get(DRAFT)
+    corrects = draft is not None and draft.phase == record.phase
+    return tuple(one for one in record.findings if not (corrects and one.is_corrected))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from forge_bot.artifacts.markdown import DEVIATIONS, items_below
 from forge_bot.artifacts.read_artifact import with_requirement_words
+from forge_bot.engine import drafts
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import ArtifactRecord, Decision
@@ -99,7 +100,7 @@ def open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
         (finding, name)
         for name, record in view.state.artifacts.items()
         if record.verdict is not None
-        for finding in record.findings
+        for finding in drafts.open_findings(view.state, record)
     ]
     ordered = sorted(findings, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
     lines = [
@@ -127,7 +128,10 @@ def _review_line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
     label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
     verdict = verdict_words(record.verdict)
     rounds = f", {say('progress.phases.round', round=record.round)}" if record.round > 1 else ""
-    return row(label, f"{verdict}{rounds}", str(len(record.findings)))
+    left = len(drafts.open_findings(view.state, record))
+    mended = len(record.findings) - left
+    corrected = f", {say('pull_request.corrected', count=mended)}" if mended else ""
+    return row(label, f"{verdict}{rounds}{corrected}", str(left))
 
 
 def decisions(view: RunFacts, words: Mapping[str, str]) -> Rows:

@@ -58,6 +58,12 @@ _BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_
 """Text that could begin a block or a command at the beginning of a line."""
 
 
+_DOLLAR = re.compile(
+    r"(?P<code>(?<![\\`])(`+)(?!`).*?(?<!`)\2(?!`))|(?<!\\)(?P<slashes>(?:\\\\)*)\$", re.DOTALL
+)
+"""A span of code, or a dollar sign that could begin a formula."""
+
+
 class _QuietWriter(MarkdownWriter):
     """Writes a document so that nothing in it acts. Formulas and drawings stay as their source."""
 
@@ -92,7 +98,7 @@ class _QuietWriter(MarkdownWriter):
 
     def encode(self, written: str) -> str:
         """Return the paragraph with blanks of no width as entities and without commands."""
-        dollars = re.sub(r"(?<!\\)((?:\\\\)*)\$", r"\1\\$", written) if "$" in written else written
+        dollars = _DOLLAR.sub(lambda part: part["code"] or f"{part['slashes']}\\$", written)
         return re.sub(r"^/(?=\w)", "&#47;", dollars.replace("\u200b", BLANK), flags=re.MULTILINE)
 
 

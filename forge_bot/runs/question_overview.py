@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
 from forge_bot.artifacts.read_artifact import first_sentence
 from forge_bot.engine import Checkpoint
+from forge_bot.engine.drafts import open_findings
 from forge_bot.engine.phase_rows import rows
 from forge_bot.engine.phases import DRAFT, AgentPhase, GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
@@ -34,6 +35,7 @@ class ReviewOutcome(Frozen):
     document: str
     verdict: Verdict
     findings: int
+    corrected: int = 0
     checked: str = unless_empty("", "the reviewer's sentence below the verdict")
     earlier_version: bool = False
 
@@ -164,7 +166,8 @@ def _reviews(
         ReviewOutcome(
             document=name,
             verdict=record.verdict,
-            findings=len(record.findings),
+            findings=len(open_findings(state, record)),
+            corrected=len(record.findings) - len(open_findings(state, record)),
             checked=first_sentence(read(name)),
             earlier_version=any(
                 edit.document != name and name in written and edit.at > written[name]
