@@ -2,7 +2,6 @@
 person's approval are held as a patch.
 """
 
-import os
 from collections.abc import Callable, Sequence
 
 from forge_bot.agent.assignment import FormattedFile, with_formatting
@@ -265,13 +264,6 @@ class OutputApplier:
 
     def _bytes(self, path: str) -> bytes | None:
         file = inside(self.run.tree.path, path)
-        return file.read_bytes() if file.is_file() else None
-
-    def in_git(self, path: str) -> bytes | None:
-        """Return the content of a file as git would store it; for a link its target."""
-        file = self.run.tree.path / path
-        if file.is_symlink():
-            return os.fsencode(file.readlink())
         return file.read_bytes() if file.is_file() else None
 
     def _write(self, files: Sequence[tuple[str, bytes | None]]) -> None:
