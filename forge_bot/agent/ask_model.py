@@ -325,10 +325,13 @@ class AskModel:
         return reserved
 
     def _name_stop(self, error: ForgeError) -> Stopped:
-        """Return how the conversation ends for an error of the model."""
+        """Return how the conversation ends for an error of the model; a limit is one for all."""
+        trouble = None
+        if isinstance(error, ModelUnavailable):
+            self.ledger.close(error)
+            trouble = error.trouble
         too_long = isinstance(error, ContextTooLong)
         reason = StopReason.CONTEXT_WINDOW if too_long else StopReason.MODEL_UNAVAILABLE
-        trouble = error.trouble if isinstance(error, ModelUnavailable) else None
         return Stopped(reason, error.message, trouble=trouble)
 
     def _add_time(self, reply: ModelReply, began: float) -> ModelReply:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from forge_bot.agent.models.base import ChatMessage, prompt_tokens
 from forge_bot.agent.models.known_providers import BATCH_PRICE, worst_case
 from forge_bot.engine.budget import Budget
+from forge_bot.errors import ModelUnavailable
 from forge_bot.values import Frozen
 
 PriceOf = Callable[[str, int, int], Decimal | None]
@@ -39,6 +40,7 @@ class Ledger:
         self.budget = budget
         self._price = price
         self._may_ask = may_ask
+        self._limit: ModelUnavailable | None = None
         self._settled = asyncio.Event()
 
     async def reserve(
@@ -51,7 +53,7 @@ class Ledger:
         batched: bool = False,
     ) -> Reserved | None:
         """Reserve the worst case of one call. Return None if a cap forbids it. Raises
-        ModelUnavailable where no model may be asked.
+        ModelUnavailable after `close`, and where no model may be asked.
 
         While other calls hold reservations that they will hardly need, it waits for them instead of
         giving up. `batched` calls cost half, and do not wait, since that could take hours.
@@ -66,9 +68,18 @@ class Ledger:
             if not self.budget.fits_alone(dollars, tokens):
                 return None
             await self._settled.wait()
+        if self._limit is not None:
+            raise self._limit
         self._may_ask(self.budget.committed, dollars)
         self.budget = granted
         return Reserved(amount=dollars, price_known=amount is not None)
+
+    def close(self, error: ModelUnavailable) -> None:
+        """Let no call begin any more if the error says that the provider's limit is reached: the
+        others of a wave would only run into it too.
+        """
+        if error.trouble.cause in {"rate-limited", "no-credit"}:
+            self._limit = error
 
     def settle(
         self,
