@@ -262,10 +262,6 @@ class OutputApplier:
         outside = [path for path in touched if not is_inside(path, scope)]
         return tuple(sorted({*protected, *outside}))
 
-    def _bytes(self, path: str) -> bytes | None:
-        file = inside(self.run.tree.path, path)
-        return file.read_bytes() if file.is_file() else None
-
     def _write(self, files: Sequence[tuple[str, bytes | None]]) -> None:
         for path, data in files:
             file = inside(self.run.tree.path, path)
