@@ -12,7 +12,7 @@ from pydantic import Field
 from forge_bot.errors import BadOption, EmptyTask, IssueUnavailable, TaskTooLarge
 from forge_bot.gate.github_names import HOST, hosts_of, token_of
 from forge_bot.prompts.untrusted import clean_plain
-from forge_bot.store.request import RequestWords
+from forge_bot.store.run_folder import RequestWords
 from forge_bot.values import Effort, Frozen, Source
 
 LONGEST_TASK = 100_000

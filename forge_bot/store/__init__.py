@@ -11,11 +11,14 @@ from forge_bot.store.files import (
     without_room,
     write_whole,
 )
-from forge_bot.store.request import Request, UnreadComment, read_request, render_request
 from forge_bot.store.run_folder import (
     SPECS,
+    Request,
+    UnreadComment,
     Workspace,
     branch_name,
+    read_request,
+    render_request,
     slug,
     workspace_name,
 )

@@ -1,5 +1,5 @@
 """A run's names (slug, workspace, branch), and its folder: reports.jsonl is the truth, state.json
-its fold, the rest are artifacts.
+its fold, the rest are artifacts; and request.md, the frozen request, written and read here alone.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.errors import (
     OtherSchema,
@@ -22,6 +22,7 @@ from forge_bot.errors import (
     UnknownArtifact,
 )
 from forge_bot.store.files import LEFTOVER, inside, write_whole
+from forge_bot.values import Attachment, Effort, Frozen, Source, is_empty
 
 if TYPE_CHECKING:
     from forge_bot.engine import Pipeline, Report, State
@@ -225,3 +226,121 @@ def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> 
         f"{name}, line {number} cannot be read: {what}.",
         details=(line[:200].decode("utf-8", "replace"),),
     )
+
+
+_FENCE = "---"
+_ORIGIN = "source_"
+"""The beginning of the source's keys."""
+
+
+class UnreadComment(Frozen):
+    """A comment that is no part of a request: its author may give no commands, or it was edited."""
+
+    author: str
+    url: str
+    edited: bool = False
+
+
+class RequestWords(Frozen):
+    """What a request says, and its source. `text` is as it came, for people; prompts get it
+    cleaned.
+    """
+
+    title: str
+    text: str
+    source: Source = Source()
+    labels: tuple[str, ...] = ()
+    issue_type: str = Field(default="", description="the tracker's type of the issue, as `Bug`")
+    attachments: tuple[Attachment, ...] = Field(default=(), exclude_if=is_empty)
+    taken: tuple[str, ...] = Field(
+        default=(),
+        exclude_if=is_empty,
+        description="strangers' comments that somebody took in, frozen; the text ends with them",
+    )
+    unread: tuple[UnreadComment, ...] = Field(default=(), exclude_if=is_empty)
+
+
+class Request(RequestWords):
+    """A request as a run begins with it."""
+
+    effort: Effort
+    effort_reason: str
+    requested_by: str = Field(default="", description="who started the run")
+
+    @property
+    def hash(self) -> str:
+        """sha256 of the request's content: title, text, source, labels, type and attachments."""
+        named = "\0".join(
+            [
+                self.title,
+                self.text.rstrip(),
+                self.source.model_dump_json(),
+                *self.labels,
+                # Requests of earlier versions have no type, and their hash holds none.
+                *([f"type: {self.issue_type}"] if self.issue_type else []),
+                *(item.model_dump_json() for item in self.attachments),
+            ]
+        )
+        return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_REQUEST: TypeAdapter[Request] = TypeAdapter(Request)
+_FRONT: TypeAdapter[dict[str, object]] = TypeAdapter(
+    dict[str, object], config=ConfigDict(defer_build=True)
+)
+
+
+def render_request(request: Request) -> str:
+    """The file: YAML front matter, then the title and the text."""
+    import yaml
+
+    front = {
+        f"{_ORIGIN}{name}": value for name, value in request.source.model_dump(mode="json").items()
+    }
+    untyped = set[str]() if request.issue_type else {"issue_type"}
+    front |= request.model_dump(mode="json", exclude={"text", "source", *untyped})
+    head = yaml.safe_dump(
+        {**front, "request_hash": request.hash}, allow_unicode=True, sort_keys=False, width=1000
+    )
+    return f"{_FENCE}\n{head}{_FENCE}\n\n# {request.title}\n\n{request.text.rstrip()}\n"
+
+
+# Every prompt of a run reads the same request, and YAML is slow.
+@lru_cache(maxsize=4)
+def read_request(text: str) -> Request:
+    """The request in a file; raises ReportsDamaged if it was not written by `render_request`, or
+    was changed since.
+    """
+    import yaml
+
+    try:
+        request, stated = _parse(text)
+        if stated != request.hash:
+            raise ValueError("it was changed after the run began, and its hash no longer fits")
+    except (ValueError, yaml.YAMLError) as error:
+        raise ReportsDamaged(
+            f"request.md cannot be read: {error}.",
+            hint=(
+                "Restore the file from the run's branch: git checkout BRANCH -- "
+                ".specs/…/request.md."
+            ),
+        ) from error
+    return request
+
+
+def _parse(text: str) -> tuple[Request, object]:
+    import yaml
+
+    empty, front, body = text.split(f"{_FENCE}\n", 2)
+    if empty:
+        raise ValueError("no front matter")
+    known = _FRONT.validate_python(yaml.safe_load(front))
+    stated = known.pop("request_hash", "")
+    origin = {
+        name.removeprefix(_ORIGIN): known.pop(name)
+        for name in tuple(known)
+        if name.startswith(_ORIGIN)
+    }
+    _, _, text = body.removeprefix("\n").partition("\n\n")
+    whole = {**known, "source": origin, "text": text.rstrip("\n")}
+    return _REQUEST.validate_python(whole), stated
