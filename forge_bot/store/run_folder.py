@@ -314,9 +314,7 @@ def read_request(text: str) -> Request:
     import yaml
 
     try:
-        request, stated = _parse(text)
-        if stated != request.hash:
-            raise ValueError("it was changed after the run began, and its hash no longer fits")
+        return _parse(text)
     except (ValueError, yaml.YAMLError) as error:
         raise ReportsDamaged(
             f"request.md cannot be read: {error}.",
@@ -325,10 +323,9 @@ def read_request(text: str) -> Request:
                 ".specs/…/request.md."
             ),
         ) from error
-    return request
 
 
-def _parse(text: str) -> tuple[Request, object]:
+def _parse(text: str) -> Request:
     import yaml
 
     empty, front, body = text.split(f"{_FENCE}\n", 2)
@@ -343,4 +340,7 @@ def _parse(text: str) -> tuple[Request, object]:
     }
     _, _, text = body.removeprefix("\n").partition("\n\n")
     whole = {**known, "source": origin, "text": text.rstrip("\n")}
-    return _REQUEST.validate_python(whole), stated
+    request = _REQUEST.validate_python(whole)
+    if stated != request.hash:
+        raise ValueError("it was changed after the run began, and its hash no longer fits")
+    return request
