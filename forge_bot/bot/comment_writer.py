@@ -17,6 +17,7 @@ from forge_bot.bot.comments.reply import (
     workflows_that_wait,
 )
 from forge_bot.bot.comments.tracking_comment import tracking
+from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand, awaited
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State
@@ -24,7 +25,6 @@ from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import ForgeError, GitHubUnavailable, NotOnGitHub
-from forge_bot.github_api import Forge
 from forge_bot.github_api.types import Comment, Reaction
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
@@ -38,7 +38,7 @@ from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.sentences import listed, say
-from forge_bot.store import SPECS, UnreadComment
+from forge_bot.store import UnreadComment
 from forge_bot.values import Tier
 
 _MOST_NAMED = 6
@@ -52,11 +52,9 @@ class CommentWriter:
     progress.
     """
 
-    github: Forge
     thread: Thread
     commands: CommandNames
-    address: str
-    job: str
+    around: JobContext
     tip: Callable[[str], str]
     tracked: int | None = None
     estimate: str = ""
@@ -82,17 +80,11 @@ class CommentWriter:
     def view_at(self, state: State, pipeline: Pipeline, commit: str) -> RunView:
         """The same, of a state that a commit holds."""
         shown = state.gate.shown if state.gate is not None else ()
-        links = Links(
-            repository=self.address,
-            commit=commit,
-            workspace=f"{SPECS}/{state.run}",
-            job=self.job,
-            question=shown[-1].via if shown else "",
-        )
+        links = self.around.links(commit, state.run)
         return RunView(
             pipeline=pipeline,
             state=state,
-            links=links,
+            links=links.replace(question=shown[-1].via if shown else ""),
             commands=self.commands,
             estimate=self.estimate,
             removed=self.removed,
@@ -101,12 +93,7 @@ class CommentWriter:
 
     def links(self, info: RunInfo) -> Links:
         """Addresses for words about a run that cannot be opened."""
-        return Links(
-            repository=self.address,
-            commit=self.tip(info.branch),
-            workspace=f"{SPECS}/{info.name}",
-            job=self.job,
-        )
+        return self.around.links(self.tip(info.branch), info.name)
 
     def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
         """Return the reply about the end of a worker; `repeat` is the command to give again, if
@@ -132,7 +119,7 @@ class CommentWriter:
     def _edited(self, place: int, text: str) -> bool:
         """Give the comment this text; return False if somebody deleted the comment meanwhile."""
         try:
-            self.github.edit_comment(place, text)
+            self.thread.github.edit_comment(place, text)
         except NotOnGitHub:
             self.thread.forget(place)
             return False
@@ -221,9 +208,11 @@ class CommentWriter:
         written again.
         """
         try:
-            comment = self.github.comment(number, text)
+            comment = self.thread.github.comment(number, text)
         except GitHubUnavailable:
-            comment = self._written_unheard(number, text) or self.github.comment(number, text)
+            comment = self._written_unheard(number, text) or self.thread.github.comment(
+                number, text
+            )
         self.thread.remember(number, comment)
         return comment
 
@@ -233,7 +222,7 @@ class CommentWriter:
         return next(
             (
                 comment
-                for comment in reversed(self.github.comments(number))
+                for comment in reversed(self.thread.github.comments(number))
                 if self.thread.own(comment)
                 and comment.id not in known
                 and comment.body.strip() == text.strip()
@@ -244,7 +233,7 @@ class CommentWriter:
     def react(self, comment: Comment, reaction: Reaction) -> None:
         """React to a comment, unless it was deleted since it was read: its command was obeyed."""
         with suppress(NotOnGitHub):
-            self.github.react_to_comment(comment.id, reaction)
+            self.thread.github.react_to_comment(comment.id, reaction)
 
 
 def expected_cost(run: Run) -> str:

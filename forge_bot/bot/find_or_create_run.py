@@ -14,14 +14,12 @@ from forge_bot.errors import BadOption
 from forge_bot.gate import grammar, outputs
 from forge_bot.gate.events import issue_of_branch
 from forge_bot.git import Head, Repository
-from forge_bot.interaction.commit_links import Links
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, create_run, plan_for, scope_folder
 from forge_bot.runs.find_runs import RunInfo, runs
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.steps import inputs_of
 from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
-from forge_bot.store import SPECS
 
 if TYPE_CHECKING:
     from forge_bot.bot.supervisor import Supervisor
@@ -53,9 +51,8 @@ def find_or_create_run(supervisor: "Supervisor") -> RunInfo | None:
     except BadOption as error:
         if asked is not None:
             # Once it is answered, no later event begins with it again.
-            links = Links(repository=around.url, commit="", workspace=SPECS, job=around.run_url)
             commands = supervisor.commands.replace(repeat=supervisor.commands.prefix)
-            supervisor.writer.say(reply_to_error(error, links, commands), asked)
+            supervisor.writer.say(reply_to_error(error, around.links(), commands), asked)
         raise
 
 

@@ -47,7 +47,6 @@ from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import say
 from forge_bot.settings import load_config
-from forge_bot.store import SPECS
 
 _QUIET = frozenset({"cancelled"})
 """Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for
@@ -106,9 +105,7 @@ class _Visit:
         self.folder = folder
         self.around = around
         self.github = github
-        self.commands = CommandNames(
-            prefix=around.inputs.prefix, short=around.inputs.bare, by_timer=around.by_timer
-        )
+        self.commands = around.commands
         self.supervisor: Supervisor | None = None
         self.info: RunInfo | None = None
         self._pull_request = ""
@@ -155,9 +152,7 @@ class _Visit:
     def _links(self) -> Links:
         if self.supervisor is not None and self.info is not None:
             return self.supervisor.writer.links(self.info)
-        return Links(
-            repository=self.around.url, commit="", workspace=SPECS, job=self.around.run_url
-        )
+        return self.around.links()
 
     def report(self, outcome: Outcome, reply: CommentReply | None) -> int:
         """The last words, in tracking comment, thread, summary and log; the exit code."""

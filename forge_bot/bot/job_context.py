@@ -18,8 +18,11 @@ from forge_bot.git import Repository, clone_repository
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.git.process import SIGNING_KEY
 from forge_bot.git.remotes import use_token
+from forge_bot.interaction.command_names import CommandNames
+from forge_bot.interaction.commit_links import Links
 from forge_bot.resources import state_home
 from forge_bot.sentences import say
+from forge_bot.store import SPECS
 from forge_bot.store.files import waited_for
 from forge_bot.values import Frozen
 
@@ -64,6 +67,17 @@ class JobContext(Frozen):
     def url(self) -> str:
         """The repository's page."""
         return f"{self.server}/{self.repository}"
+
+    @property
+    def commands(self) -> CommandNames:
+        """The spelling of commands in this thread."""
+        given = self.inputs
+        return CommandNames(prefix=given.prefix, short=given.bare, by_timer=self.by_timer)
+
+    def links(self, commit: str = "", run: str = "") -> Links:
+        """Addresses for words about a run; without its name, about none."""
+        folder = f"{SPECS}/{run}" if run else SPECS
+        return Links(repository=self.url, commit=commit, workspace=folder, job=self.run_url)
 
 
 def read_job_context(environ: Mapping[str, str] = os.environ) -> JobContext:

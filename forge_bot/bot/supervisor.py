@@ -3,6 +3,7 @@ thread, reports to the run, lets a worker work, records the result, pushes, and 
 """
 
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from threading import Event
 
 from forge_bot.agent.models.known_providers import missing_key
@@ -38,7 +39,6 @@ from forge_bot.git.commits import find_key, try_key
 from forge_bot.git.revisions import ENDED
 from forge_bot.github_api import Forge
 from forge_bot.github_api.types import PullState
-from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.branch_for_merge import keep_run, take_peoples_commits
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.models_and_prompts import leaves_batches
@@ -83,10 +83,7 @@ class Supervisor:
         self.around = around
         self.inputs = inputs = around.inputs
         self.wall = wall
-        self.commands = CommandNames(
-            prefix=inputs.prefix,
-            short=inputs.bare,
-            by_timer=around.by_timer,
+        self.commands = around.commands.replace(
             # The key of a worker on another machine is not known here.
             asks=wall is not None or missing_key(config.model_for(Tier.STANDARD)) is None,
             woken=config.wakes.enabled and (repository.root / WAKE_WORKFLOW).is_file(),
@@ -94,15 +91,9 @@ class Supervisor:
         # The tree is that of the default branch: no run's branch changes who approves it.
         owners = read_code_owners(repository.root)
         self.thread = Thread(github, around.wake.issue, inputs, config.approvals, owners)
-        self.writer = CommentWriter(
-            github,
-            self.thread,
-            self.commands,
-            around.url,
-            around.run_url,
-            tip=lambda branch: known_tip(repository, branch),
-            tracked=around.wake.tracking_comment,
-        )
+        tip = partial(known_tip, repository)
+        tracked = around.wake.tracking_comment
+        self.writer = CommentWriter(self.thread, self.commands, around, tip, tracked)
         self.shift = SupervisedWorker(repository, around, self._push_work)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
         self.issue = github.issue(around.wake.issue)
@@ -172,14 +163,8 @@ class Supervisor:
         return self._let_work(info, questions)
 
     def _host(self, run: Run) -> ThreadHost:
-        return ThreadHost(
-            run,
-            self.github,
-            self.writer,
-            self.pusher,
-            self.cancelled,
-            trust_local=self.around.trust_local,
-        )
+        trusted = self.around.trust_local
+        return ThreadHost(run, self.writer, self.pusher, self.cancelled, trust_local=trusted)
 
     def _get_acquainted(self, run: Run) -> None:
         if not self.writer.estimate:
@@ -218,11 +203,11 @@ class Supervisor:
         """Return the result of a run that waits for a person or has ended."""
         over = isinstance(action, Done) and action.outcome != "abandoned"
         if over and self.pusher.changed and run.state.pull_request:
-            Publication(self.github, self.writer).refresh(run)
+            Publication(self.writer).refresh(run)
         if isinstance(action, Done):
             self._keep_record(run)
         if over and run.state.pull_request:
-            Publication(self.github, self.writer).set_evidence_status(run)
+            Publication(self.writer).set_evidence_status(run)
         view = self.writer.view(run)
         self.writer.track(view)
         follow_ups.show_follow_ups(run, view, self.writer)

@@ -31,7 +31,6 @@ from forge_bot.gate.github import Node
 from forge_bot.gate.github_names import WORKFLOWS
 from forge_bot.git import Repository, Tree
 from forge_bot.git.remotes import fetch_branch
-from forge_bot.github_api import Forge
 from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.merge_commit_message import who_answered
@@ -55,8 +54,8 @@ EVIDENCE_STATUS = "forge-bot/evidence"
 class Publication:
     """Publishes for one run."""
 
-    def __init__(self, github: Forge, writer: CommentWriter) -> None:
-        self.github = github
+    def __init__(self, writer: CommentWriter) -> None:
+        self.github = writer.thread.github
         self.writer = writer
 
     def publish(self, run: Run, operation: str) -> PublishResult:
@@ -322,7 +321,6 @@ class ThreadHost:
     def __init__(
         self,
         run: Run,
-        github: Forge,
         writer: CommentWriter,
         pusher: BranchPusher,
         cancelled: Event,
@@ -331,7 +329,7 @@ class ThreadHost:
     ) -> None:
         self.run = run
         self.writer = writer
-        self.publication = Publication(github, writer)
+        self.publication = Publication(writer)
         self.pusher = pusher
         self.cancelled = cancelled
         self.trust_local = trust_local

@@ -25,7 +25,6 @@ from forge_bot.gate.events import issue_of_branch
 from forge_bot.gate.github_names import COMMENT_ANCHOR
 from forge_bot.git import Repository
 from forge_bot.github_api import Forge, connect
-from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, run_standing, runs
 from forge_bot.runs.model_access import Payment, cap_windows, is_switched_off, month_of, paid_since
 from forge_bot.runs.open_run import open_run
@@ -175,7 +174,7 @@ class _Look:
         self.repository = repository
         self.config = config
         self.github = github
-        self.inputs, self.environ = around.inputs, around.environ
+        self.inputs, self.environ, self.commands = around.inputs, around.environ, around.commands
         self.refused = False
         self.at = now()
         self.remind_after = timedelta(days=config.wakes.remind_after_days)
@@ -310,7 +309,7 @@ class _Look:
             people = awaited(opened, thread)
         words = reply(
             "reminder",
-            commands=CommandNames(prefix=self.inputs.prefix, short=self.inputs.bare),
+            commands=self.commands,
             who=self._asked_by[run],
             people=people,
             days=self.config.wakes.remind_after_days,
