@@ -149,6 +149,7 @@ def test_files_are_listed_sorted_without_ignored_ones_and_git(ask: Ask) -> None:
         "src/deep/ümlaut b.py",
         "src/new.py",
     ]
+    assert ask("list_files", path="src/deep").content.splitlines() == ["src/deep/ümlaut b.py"]
     everything = ask("list_files").content.splitlines()
     assert everything == sorted(everything)
     assert not [

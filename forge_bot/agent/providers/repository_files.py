@@ -155,12 +155,13 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     """Return all paths, sorted, or a summary by folder that fits into `limit` characters."""
     folder = normalise(wanted.path or "")
     named = _globs(folder, wanted.glob) if wanted.glob else [f":(literal){folder or '.'}"]
-    without = [] if folder.split("/")[0] == RECORDS else [f":(top,exclude){RECORDS}"]
-    scope = ["--", *named, *without]
-    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *scope)
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *named)
     if listed.code and not listed.cut:
         raise Declined(ResultStatus.TOOL_ERROR, f"git cannot list this: {listed.complaint[:300]}")
     names = sorted({*listed.text.split("\0")[: -1 if listed.cut else None]} - {""})
+    if folder.split("/")[0] != RECORDS:
+        # Git 2.39 lists nothing below a folder whose path is longer than one that is excluded.
+        names = [name for name in names if not name.startswith(f"{RECORDS}/")]
     if not names:
         return ProviderResult(content="No files.")
     whole = "\n".join(names) + "\n"
