@@ -75,28 +75,19 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _main(
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_version, is_eager=True, help="Print the version and stop."
-        ),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     _ = version
 
 
 @app.command(
-    "run",
-    cls=LongCommand,
-    help="Take a task to a reviewed branch, stopping for you at the checkpoints.",
+    "run", cls=LongCommand, help="Take a task to a reviewed branch, asking you on the way."
 )
 @with_groups
 def run_task(
     task: Annotated[
-        list[str],
-        typer.Argument(
-            help="What is to be done, in words; or the URL of an issue; or .specs/RUN to go on "
-            "with a run.",
-        ),
+        list[str], typer.Argument(help="Words, the URL of an issue, or .specs/RUN to go on with.")
     ],
     options: RunOptions,
 ) -> int:
@@ -139,16 +130,10 @@ for _name in (name for name in RUN_COMMANDS if name in NAMED and name != "retry"
 
 
 @app.command(
-    help="Ask the model about what is shown; nothing changes. What is said here reaches no later "
-    "phase: repeat in the notes of reject what it should know.",
+    help="Ask the model about what is shown; nothing changes, and no later phase hears it."
 )
 def ask(
-    question: Annotated[
-        list[str],
-        typer.Argument(
-            help="What you want to know about the open question, or about the run so far.",
-        ),
-    ],
+    question: Annotated[list[str], typer.Argument(help="What you want to know.")],
     repo: Repo = HERE,
     run: RunName = None,
     model: Model = None,
@@ -172,11 +157,7 @@ def resume(options: ResumeOptions, host: HostChoice) -> int:
 def retry(
     options: ResumeOptions,
     phase: Annotated[
-        str | None,
-        typer.Argument(
-            help="Phase to go back to, by id or name, such as phase-3 or design; by default the "
-            "current one.",
-        ),
+        str | None, typer.Argument(help="Such as phase-3 or design; by default the current one.")
     ] = None,
     notes: Annotated[str, typer.Option(help="What should be different this time.")] = "",
 ) -> int:
@@ -196,18 +177,10 @@ def status(
     return look(repo, run, as_json=as_json)
 
 
-@_to_go_on(
-    help=(
-        "Check the evidence of a pull request, part by part: request, approvals, commands, models. "
-        "It ends with 0 if all of it holds, and 2 if not."
-    )
-)
+@_to_go_on(help="Check the evidence of a pull request; it ends with 2 if not all of it holds.")
 def verify(
     wanted: Annotated[
-        str,
-        typer.Argument(
-            metavar="PR", help="Number or address of the pull request, or the name of a run."
-        ),
+        str, typer.Argument(metavar="PR", help="Number or address of it, or the name of a run.")
     ],
     repo: Repo = HERE,
 ) -> int:
@@ -219,11 +192,7 @@ def verify(
 @app.command(help="Print an artifact of a run.")
 def show(
     artifact: Annotated[
-        str,
-        typer.Argument(
-            help="Name of an artifact, such as design.md; without it all of them are listed.",
-            show_default=False,
-        ),
+        str, typer.Argument(show_default=False, help="Such as design.md; all are listed without.")
     ] = "",
     repo: Repo = HERE,
     run: RunName = None,
@@ -240,14 +209,10 @@ def list_(repo: Repo = HERE) -> int:
     return look(repo)
 
 
-@_to_prepare(
-    help="Show what became of the runs and their pull requests, and what they took.",
-)
+@_to_prepare(help="Show what became of the runs and their pull requests, and what they took.")
 def stats(
     repo: Repo = HERE,
-    days: Annotated[
-        int, typer.Option(min=0, help="Days after a merge in which touched lines count.")
-    ] = 14,
+    days: Annotated[int, typer.Option(min=0, help="Days in which touched lines count.")] = 14,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
@@ -256,33 +221,20 @@ def stats(
     return look(repo, days, markdown=markdown, as_json=as_json)
 
 
-_to_prepare(
-    help="List what runs have left on this machine, with sizes, and remove what ended runs left.",
-)(clean)
-app.command(
-    help="Write a commented .forge/config.yml and, on GitHub, the workflow of the bot, where they "
-    "are missing.",
-)(init)
+_to_prepare(help="List what runs have left here, with sizes, and remove what ended runs left.")(
+    clean
+)
+app.command(help="Write .forge/config.yml and, on GitHub, the workflow, where they are missing.")(
+    init
+)
 _to_prepare(help="Check whether a run could start here, and say what is missing.")(doctor)
 app.add_typer(capability_app, name="capabilities", rich_help_panel=_AROUND)
 app.command(hidden=True, help="Continue a run in GitHub Actions (reads FORGE_BOT_WAKE).")(work)
-app.command(
-    hidden=True,
-    help="Run the job of GitHub Actions that holds the token and no model: read commands, check "
-    "and push commits, ask, open the pull request.",
-)(publish)
-_where_it_is_asked(
-    help="Work on the runs that a Temporal server leads, in clones or for issues, until stopped.",
-)(worker)
-_for_programs(
-    help="Serve the pipeline to an MCP client, which does the agents' work itself.",
-)(mcp)
+app.command(hidden=True, help="Run the job that holds the token and no model.")(publish)
+_where_it_is_asked(help="Work on the runs that a Temporal server leads, until stopped.")(worker)
+_for_programs(help="Serve the pipeline to an MCP client, which does the agents' work itself.")(mcp)
 app.command(hidden=True, help="Answer a hook of an MCP host; what it asks comes over stdin.")(hook)
-
-
-_to_prepare(
-    help="Watch a recorded run on a small sample repository: real git, real tests, recorded words.",
-)(demo)
+_to_prepare(help="Watch a recorded run: real git, real tests, recorded words.")(demo)
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -64,82 +64,43 @@ Repo = Annotated[
 ]
 RunName = Annotated[
     str | None,
-    typer.Option(
-        "--run",
-        help="Name or branch of the run, if there is more than one.",
-    ),
+    typer.Option("--run", help="Name or branch of the run, if there is more than one."),
 ]
 Model = Annotated[
     str | None,
-    typer.Option(
-        help="provider:model for all tiers, scripted:FILE or replay:FILE.", metavar="NAME"
-    ),
+    typer.Option(metavar="NAME", help="provider:model, scripted:FILE or replay:FILE."),
 ]
 Record = Annotated[
     Path | None,
-    typer.Option(
-        help="Append everything the model says to this file, to be replayed.", metavar="FILE"
-    ),
+    typer.Option(metavar="FILE", help="Append what the model says to this file, for replay."),
 ]
-Push = Annotated[
-    bool,
-    typer.Option(
-        "--push",
-        help=(
-            "Push the run's branch and the one for merge when the pull request's text is "
-            "ready, and at "
-            "the end."
-        ),
-    ),
-]
+Push = Annotated[bool, typer.Option("--push", help="Push the run's branch and the one for merge.")]
 Keep = Annotated[
     bool, typer.Option("--keep", help="Keep the run's work tree when the run is done.")
 ]
 OpenPr = Annotated[bool, typer.Option("--open-pr", help="Push, and open the pull request with gh.")]
 Until = Annotated[
     str | None,
-    typer.Option(
-        "--until",
-        help=(
-            "Stop with exit code 3 when this phase is complete, before the review or "
-            "checkpoint that follows it. Id or name: phase-3, design, tasks, implementation, …"
-        ),
-        metavar="PHASE",
-    ),
+    typer.Option(metavar="PHASE", help="Stop (exit code 3) after this phase, such as design."),
 ]
 ByScript = Annotated[
-    bool,
-    typer.Option(
-        "--by-script", help="Answer from a script, without a terminal; the record says so."
-    ),
+    bool, typer.Option("--by-script", help="Answer from a script; the record says so.")
 ]
 
 McpConfig = Annotated[
     Path | None,
-    typer.Option(
-        "--mcp-config",
-        help="File that lists MCP servers; forge-mcp.json if left out.",
-        metavar="FILE",
-    ),
+    typer.Option(metavar="FILE", help="File of MCP servers; forge-mcp.json if left out."),
 ]
 SkillsDir = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--skills-dir", help="Folder of skills; may be given several times.", metavar="DIR"
-    ),
+    typer.Option(metavar="DIR", help="Folder of skills; may be given several times."),
 ]
 
 On = Annotated[
     Literal["local", "temporal"] | None,
-    typer.Option(
-        "--on",
-        help="Host of the run: this command or a Temporal server; by default the one that has it.",
-    ),
+    typer.Option(help="Host of the run; by default the one that has it."),
 ]
-Dev = Annotated[
-    bool,
-    typer.Option("--dev", help="With --on temporal: start a development server and a worker here."),
-]
+Dev = Annotated[bool, typer.Option("--dev", help="With --on temporal: a development server here.")]
 Address = Annotated[
     str | None,
     typer.Option(help="Temporal server; TEMPORAL_ADDRESS if left out.", metavar="HOST:PORT"),
@@ -207,67 +168,42 @@ class RunOptions:
     repo: Repo = HERE
     effort: Annotated[
         str | None,
-        typer.Option(help="S, M or L; guessed from the request if left out.", metavar="S|M|L"),
+        typer.Option(metavar="S|M|L", help="Guessed from the request if left out."),
     ] = None
     auto: Annotated[
-        bool,
-        typer.Option(
-            "--auto", help="Pass a checkpoint if the reviewer said APPROVE and nothing is risky."
-        ),
+        bool, typer.Option("--auto", help="Pass checkpoints that are approved and not risky.")
     ] = False
     skip_pr: Annotated[bool, typer.Option("--nopr", help="Prepare no pull request.")] = False
     debug: Annotated[
-        bool,
-        typer.Option(
-            "--debug", help="Add a debug report to the summary, and tracebacks to errors."
-        ),
+        bool, typer.Option("--debug", help="Add a debug report, and tracebacks to errors.")
     ] = False
     discuss: Annotated[
         bool, typer.Option("--discuss", help="Answer three questions about the request first.")
     ] = False
     batch: Annotated[
-        bool,
-        typer.Option(
-            "--batch",
-            help="Ask models in their provider's batches: within a day, at half the price.",
-        ),
+        bool, typer.Option("--batch", help="Ask in batches: within a day, at half the price.")
     ] = False
     model: Model = None
     budget: Annotated[
         str | None,
-        typer.Option(
-            help="US dollars the run may cost, such as 5, or tokens: 200000tokens.",
-            metavar="AMOUNT",
-        ),
+        typer.Option(metavar="AMOUNT", help="US dollars it may cost, or tokens: 200000tokens."),
     ] = None
     branch: Annotated[
-        str | None,
-        typer.Option(help="Name of the branch for merge.", metavar="NAME"),
+        str | None, typer.Option(metavar="NAME", help="Name of the branch for merge.")
     ] = None
     here: Annotated[
-        bool,
-        typer.Option(
-            "--here",
-            help="Put accepted work on the branch that is checked out, and into its folder.",
-        ),
+        bool, typer.Option("--here", help="Put accepted work on the branch that is checked out.")
     ] = False
     pipeline: Annotated[
         str | None,
-        typer.Option(
-            help="Pipeline of the run, such as audit or scaffold; else the configured one.",
-            metavar="NAME",
-        ),
+        typer.Option(metavar="NAME", help="Such as audit or scaffold; else the configured one."),
     ] = None
     record: Record = None
     ending: Ending = Ending()
     until: Until = None
     scope: Annotated[
         str | None,
-        typer.Option(
-            "--in",
-            help="Folder that the change stays in, with the commands of this folder alone.",
-            metavar="FOLDER",
-        ),
+        typer.Option("--in", metavar="FOLDER", help="Folder that the change stays in."),
     ] = None
     by_script: ByScript = False
     yes: Annotated[

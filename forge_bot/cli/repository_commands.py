@@ -33,18 +33,11 @@ def clean(
 def init(
     repo: Repo = HERE,
     update: Annotated[
-        bool,
-        typer.Option(
-            "--update",
-            help="Renew the workflow: the version of the action and the names of your checks.",
-        ),
+        bool, typer.Option("--update", help="Renew the workflow; what you changed stays.")
     ] = False,
     workflow: Annotated[
         bool | None,
-        typer.Option(
-            "--workflow/--no-workflow",
-            help="Write .github/workflows/forge-bot.yml too; by default if origin is on GitHub.",
-        ),
+        typer.Option(help="Write the workflow too; by default if origin is on GitHub."),
     ] = None,
     labels: Annotated[
         bool, typer.Option("--labels", help="Create the labels on GitHub; needs GITHUB_TOKEN.")
@@ -66,11 +59,7 @@ def doctor(
     ] = False,
     github: Annotated[
         str | None,
-        typer.Option(
-            help="Check only what the bot needs of this repository on GitHub; reads GITHUB_TOKEN, "
-            "needs no clone and no model's key.",
-            metavar="OWNER/REPO",
-        ),
+        typer.Option(metavar="OWNER/REPO", help="Check only this repository, with GITHUB_TOKEN."),
     ] = None,
 ) -> int:
     from forge_bot.cli.repository_setup import doctor as look
@@ -112,8 +101,7 @@ def query(
     kind: Annotated[str | None, typer.Option(help="Only this kind, such as entry or test.")] = None,
     domain: Annotated[str, typer.Option(help="Only this domain of the manifest.")] = "",
     criticality: Annotated[
-        str | None,
-        typer.Option(help="Only this criticality or worse: low, normal, high, critical."),
+        str | None, typer.Option(help="Only this or worse: low, normal, high, critical.")
     ] = None,
     of: Annotated[str, typer.Option(help="Neighbours of this node.", metavar="NODE")] = "",
     touches: Annotated[
@@ -138,12 +126,7 @@ def query(
     return print_answer(repo, asked, as_json=as_json)
 
 
-@graph_app.command(
-    help=(
-        "Check the manifest and the rules on imports. It ends with 0 if all hold, 2 if some are "
-        "broken, and 64 when it is called wrongly."
-    )
-)
+@graph_app.command(help="Check the manifest and the rules on imports; 2 if some are broken.")
 def verify(
     repo: Repo = HERE,
     base: Annotated[
@@ -166,19 +149,13 @@ def _keep_words() -> None:
 
 @policy_app.command(
     "test",
-    help="Say whether approvals count in a thread, and by which rule; with GITHUB_TOKEN by the "
-    "roles and teams there. It ends with 0 if they are enough, 3 if not yet, 5 if the last one "
-    "is refused.",
+    help="Say whether approvals count in a thread, by which rule: 0 if so, 3 not yet, 5 refused.",
 )
 def _try_case(
-    logins: Annotated[
-        list[str],
-        typer.Argument(help="Who approves, in this order."),
-    ],
+    logins: Annotated[list[str], typer.Argument(help="Who approves, in this order.")],
     gate: Annotated[str, typer.Option(help="Id of the gate; the first one by default.")] = "",
     path: Annotated[
-        list[str] | None,
-        typer.Option(help="A path of the change; may be repeated."),
+        list[str] | None, typer.Option(help="A path of the change; may be repeated.")
     ] = None,
     requester: Annotated[str, typer.Option(help="Who began the run.")] = "",
     repo: Repo = HERE,
@@ -214,9 +191,7 @@ def _approve_servers(
     source: CapabilityChoice,
     digest: Annotated[
         str | None,
-        typer.Option(
-            help="Say yes to the servers with this digest without a question, for scripts.",
-        ),
+        typer.Option(help="Say yes to the servers with this digest, for scripts."),
     ] = None,
     repo: Repo = HERE,
 ) -> int:
@@ -231,23 +206,10 @@ _PORT = 8765
 def work(
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            help=(
-                "Only the worker's part: do what was handed over, push nothing, and "
-                "leave it in this "
-                "folder."
-            ),
-        ),
+        typer.Option(help="Only the worker's part: push nothing, and leave it in this folder."),
     ] = None,
-    prepare: Annotated[
-        bool,
-        typer.Option(help="Only set the project up for work that was handed over."),
-    ] = False,
-    wake: Annotated[
-        bool,
-        typer.Option(help="Only look after the runs that wait, as the scheduled workflow does."),
-    ] = False,
+    prepare: Annotated[bool, typer.Option(help="Only set the project up.")] = False,
+    wake: Annotated[bool, typer.Option(help="Only look after the runs that wait.")] = False,
 ) -> int:
     if wake:
         from forge_bot.bot.wake import wake as wake_runs
@@ -269,15 +231,10 @@ def work(
 def publish(
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "--in", help="Folder that `work --out` left; its commits are looked at and pushed."
-        ),
+        typer.Option("--in", help="Folder that `work --out` left, to be looked at and pushed."),
     ] = None,
     last: Annotated[
-        bool,
-        typer.Option(
-            "--last", help="No worker comes after this: say how to go on if there is more to do."
-        ),
+        bool, typer.Option("--last", help="No worker comes after this: say how to go on.")
     ] = False,
 ) -> int:
     from forge_bot.bot.job import publish as carry_on
@@ -290,30 +247,15 @@ def worker(
     server: ServerChoice,
     repo: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--repo",
-            help="Folder inside a clone to work in; may be given several times.",
-            metavar="PATH",
-        ),
+        typer.Option(metavar="PATH", help="Clone to work in; may be given several times."),
     ] = None,
     github: Annotated[
         list[str] | None,
-        typer.Option(
-            "--github",
-            help=(
-                "Repository on GitHub whose issues it works for, with GITHUB_TOKEN; may be given "
-                "several times."
-            ),
-            metavar="OWNER/NAME",
-        ),
+        typer.Option(metavar="OWNER/NAME", help="Repository whose issues it works for, too."),
     ] = None,
     at_once: Annotated[
         int,
-        typer.Option(
-            help="Runs that it works on at the same time in a clone, or a repository.",
-            min=1,
-            max=100,
-        ),
+        typer.Option(min=1, max=100, help="Runs at the same time in a clone or a repository."),
     ] = 8,
 ) -> int:
     from forge_bot.cli.temporal_commands import work_for_server
@@ -328,19 +270,14 @@ def mcp(
         typer.Option("--repo", help="Folder inside the repository to serve.", metavar="PATH"),
     ] = None,
     http: Annotated[
-        bool,
-        typer.Option("--http", help="Serve over HTTP on this machine instead of stdin and stdout."),
+        bool, typer.Option("--http", help="Serve over HTTP on this machine instead.")
     ] = False,
     port: Annotated[
         int | None,
         typer.Option(help="Port for --http.", min=1, max=65535, show_default=str(_PORT)),
     ] = None,
     by_path: Annotated[
-        bool,
-        typer.Option(
-            "--by-path",
-            help="Hand out prompts as paths, and write documents that need no model.",
-        ),
+        bool, typer.Option("--by-path", help="Hand out prompts as files: fewer calls and tokens.")
     ] = False,
 ) -> int:
     if port is not None and not http:

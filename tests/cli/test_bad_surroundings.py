@@ -149,7 +149,7 @@ def test_the_list_of_commands_has_whole_sentences_at_any_width(sample: Sample) -
         assert "..." not in listed
         assert max(map(len, listed.splitlines())) <= 80
     told = " ".join(program(sample, "--help", python=warm_python()).out.split())
-    assert "Write a commented .forge/config.yml and, on GitHub, the workflow of the bot" in told
+    assert "Write .forge/config.yml and, on GitHub, the workflow, where they are missing." in told
 
 
 def test_help_begins_with_what_people_use_most(sample: Sample) -> None:
