@@ -43,6 +43,7 @@ from forge_bot.values import CapabilityUse, Frozen
 
 _FILE = "capability-options.json"
 _BASE = "base-files"
+_ACTS = "It may change something: it is done after your turn, and you begin anew."
 _NEEDED = 1_200
 """Characters about the needed parameters of a capability."""
 
@@ -300,42 +301,28 @@ def use_of(item: CapabilityResult) -> CapabilityUse:
 
 
 def describe_capability(entry: CapabilitySpec) -> Capability:
+    """Return a capability as a menu shows it; one from outside without hidden text, and with the
+    sentence that it changes something.
+    """
     sample = _EXAMPLES.get(entry.name, {})
     unseen = [parameter for parameter in entry.parameters if parameter.name not in sample]
-    free = [
-        f"`{parameter.name}`"
-        for parameter in entry.parameters
-        if not parameter.required and parameter in unseen
-    ]
+    free = [f"`{parameter.name}`" for parameter in unseen if not parameter.required]
     needed = "; ".join(
         f"`{parameter.name}` ({parameter.kind}): {parameter.description}"
         for parameter in unseen
         if parameter.required
     )
-    sentences = [f"Needs {cut(needed, _NEEDED)}."] if needed else []
-    sentences += [f"Takes {', '.join(free)} too."] if free else []
+    is_ours = entry.kind is CapabilityType.PROVIDER
+    sentences = [
+        entry.description,
+        _ACTS if entry.effect is Effect.ACTS and not is_ours else "",
+        f"Needs {cut(needed, _NEEDED)}." if needed else "",
+        f"Takes {', '.join(free)} too." if free else "",
+    ]
+    description = " ".join(filter(None, sentences))
     return Capability(
         name=entry.name,
-        description=" ".join(
-            (_clean(entry), *(_show_parameters(entry, sentence) for sentence in sentences))
-        ),
-        parameters=_show_parameters(entry, json.dumps(sample, ensure_ascii=False)),
+        description=description if is_ours else clean(description).text,
+        parameters=json.dumps(sample, ensure_ascii=False),
         kind=entry.kind.value,
     )
-
-
-def _show_parameters(entry: CapabilitySpec, text: str) -> str:
-    """Return what is told of parameters; for capabilities from outside without hidden text."""
-    return text if entry.kind is CapabilityType.PROVIDER else clean(text).text
-
-
-def _clean(entry: CapabilitySpec) -> str:
-    """Return the description, and for capabilities from outside whether they change something."""
-    if entry.kind is CapabilityType.PROVIDER:
-        return entry.description
-    sentences = {
-        Effect.READS: "",
-        Effect.RUNS: "",
-        Effect.ACTS: " It may change something: it is done after your turn, and you begin anew.",
-    }
-    return f"{_show_parameters(entry, entry.description)}{sentences[entry.effect]}"
