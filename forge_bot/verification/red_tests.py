@@ -250,8 +250,6 @@ _LINE = re.compile(r":\d+(?:-\d+)?$")
 _CASES = re.compile(r"(?<=\S)(?:\[[^\]]*\]|\([^()]*\))$")
 _STEPS = re.compile(r"::| [›>] |[#.]")
 _GO_CASE = re.compile(r"(?P<test>Test\w*)/.+")
-_OPEN = re.compile(r"…|%[sdifjopc#$]|\\\$\\\{[^}]*\\\}|\\\$\w[\w.]*")
-"""A place of a title for a value, as `each` of Jest and Vitest has them, or where it is cut."""
 
 
 def plain_name(name: str) -> str:
@@ -272,7 +270,7 @@ def names_test(name: str, test: str) -> bool:
     if plain.endswith(".py") and names_test(plain[:-3].replace("/", "."), test):
         # unittest names a file as a module.
         return True
-    words = _OPEN.sub(".*", re.escape(_STEPS.sub(":", plain)))
+    words = re.escape(_STEPS.sub(":", plain)).replace("…", ".*")
     return re.search(rf"(?:^|[^\w]){words}(?=$|[:\[(/]| \()", _STEPS.sub(":", test)) is not None
 
 

@@ -281,11 +281,7 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
         return
     if lacking := cannot_judge(working):
         why = failure_reason(BackendName.BUBBLEWRAP)
-        way_out = (
-            f"make bubblewrap work ({why})"
-            if why
-            else "remove `sandbox: landlock` from .forge/config.yml: bubblewrap works here"
-        )
+        way_out = f"make bubblewrap work ({why})" if why else "remove `sandbox: landlock`"
         sentence = f"{working.value}, which cannot judge {lacking}"
         yield warn("sandbox", sentence, way_out, CannotJudge.code)
     else:

@@ -186,7 +186,6 @@ def requirement_check(
     if not rows:
         return None
     head = project.tree.commit_id()
-    files = {*run.repository.list_files(head), *run.repository.list_files(state.base_commit)}
     own = changed(run.repository.root, state.base_commit, head)
     judged = _judged(outputs, state)
     passed = [output.passed for output in judged]
@@ -205,7 +204,7 @@ def requirement_check(
         not_run=tuple(
             name
             for name, outcome in outcomes.items()
-            if outcome is None and listed and _is_name(name, files)
+            if outcome is None and listed and _is_name(name)
         ),
     )
 
@@ -219,12 +218,11 @@ def _outcome(name: str, ended: Mapping[str, bool], own: Collection[str]) -> bool
     return all(ended[test] for test in counted) if counted else None
 
 
-def _is_name(name: str, files: Collection[str]) -> bool:
+def _is_name(name: str) -> bool:
     """Return whether a name in the column of tests claims to be that of a test: it is no word of
     Python, such as an error that a test expects, and no other file.
     """
-    path = plain_name(name).rstrip("/")
-    other = any(f"/{file}/".find(f"/{path}/") >= 0 for file in files) and not is_test_file(path)
+    other = "/" in name and "::" not in name and not is_test_file(plain_name(name))
     return _NAME.search(name) is not None and not hasattr(builtins, name) and not other
 
 
