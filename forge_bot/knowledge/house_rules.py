@@ -27,7 +27,9 @@ _GUIDES = names("agents claude gemini .cursorrules copilot-instructions contribu
 _FOR_PEOPLE = names("contributing hacking style")
 _CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
 _PART_OF_CHANGELOG = re.compile(r"(?:changelog|changes|history)[-_.].+\.(?:md|rst|txt)")
-_FRAGMENTS = names("newsfragments changelog.d changelog_entries news changes .changeset")
+_FRAGMENTS = names("""
+    newsfragments changelog.d changelog_entries news changes .changeset doc/build/unreleased
+    """)
 _FRAGMENT = re.compile(r"/\W*\d+[.\-_]|/README|/config\.json$")
 _HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
@@ -208,6 +210,10 @@ def _fragment_folder(listing: Listing) -> str:
     named = (
         folder
         for folder in _FRAGMENTS
-        if any(_FRAGMENT.search(path) for path in listing.below(folder) if path.count("/") == 1)
+        if any(
+            _FRAGMENT.search(path)
+            for path in listing.below(folder)
+            if path.count("/") == folder.count("/") + 1
+        )
     )
     return next(named, "")
