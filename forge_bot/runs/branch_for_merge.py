@@ -37,11 +37,7 @@ def newest_base(run: Run) -> str:
 
 
 def _merge(
-    run: Run,
-    head: str,
-    theirs: str,
-    subject: str,
-    trailer: tuple[str, str],
+    run: Run, head: str, theirs: str, subject: str, trailer: tuple[str, str]
 ) -> tuple[str, tuple[str, ...]]:
     """Make the commit that merges commits of others into the run, which no branch has yet. Return
     it, or the run's own commit and the files that conflict. Raises GitFailed.
@@ -258,10 +254,7 @@ def update(
             raise _contradicted(run, base, conflicts)
         run.move_forward(merged)
     elif not done or len(commit_at(root, head).parents) == 1:
-        raise UpToDate(
-            f"The run has all of {base} already.",
-            hint="There is nothing to do.",
-        )
+        raise UpToDate(f"The run has all of {base} already.", hint="There is nothing to do.")
     if judging not in state.completed_phases:
         return None
     return RetryAsked(key=key, at=at, phase=judging, by=by, via=via)

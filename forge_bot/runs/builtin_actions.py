@@ -8,13 +8,7 @@ from forge_bot.agent.assignment import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import drafted_document
-from forge_bot.engine.reports import (
-    ActionFailed,
-    ArtifactWritten,
-    CommandsRan,
-    Prepared,
-    head_of,
-)
+from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared, head_of
 from forge_bot.engine.verification_report import section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
@@ -208,6 +202,5 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
 def not_done(action: Exec, run: Run, error: ForgeError) -> ActionFailed:
     """Return the report that git or GitHub refused the action."""
     return ActionFailed(
-        **head_of(action.action_id, run.now()),
-        message=f"{error.message} {hint_of(error)}",
+        **head_of(action.action_id, run.now()), message=f"{error.message} {hint_of(error)}"
     )

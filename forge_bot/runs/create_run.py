@@ -106,11 +106,7 @@ def plan_for(
     it. Raises BadOption, BranchExists, DirtyTree, DetachedHead, NoCommits.
     """
     guess = guess_effort(
-        draft.words,
-        flag=effort,
-        labels=draft.labels,
-        issue_type=draft.issue_type,
-        mark=mark,
+        draft.words, flag=effort, labels=draft.labels, issue_type=draft.issue_type, mark=mark
     )
     plan = RunPlan(
         effort=guess.effort,

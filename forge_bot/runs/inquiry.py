@@ -19,11 +19,7 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.attachments import attachment_inputs, images_for
 from forge_bot.runs.capabilities.outside_capabilities import describe_capability
 from forge_bot.runs.models_and_prompts import INQUIRY, opening
-from forge_bot.runs.notifications import (
-    Explained,
-    PhaseBegan,
-    PhaseEnded,
-)
+from forge_bot.runs.notifications import Explained, PhaseBegan, PhaseEnded
 from forge_bot.runs.prompt_material.prompt_context import layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.this_process import now

@@ -33,12 +33,7 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, Published, Report, head_of
-from forge_bot.errors import (
-    GitFailed,
-    GitHubError,
-    ModelUnavailable,
-    PushRefused,
-)
+from forge_bot.errors import GitFailed, GitHubError, ModelUnavailable, PushRefused
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.perform_calls import next_call
@@ -201,10 +196,7 @@ class LocalHost:
                 for text in filter(None, (done.detail, offer, done.url)):
                     self.tell(Message(text=text))
                 return Published(
-                    **head_of(name, now()),
-                    detail=done.detail,
-                    url=done.url,
-                    branch=done.branch,
+                    **head_of(name, now()), detail=done.detail, url=done.url, branch=done.branch
                 )
             case "prepare" | "verify" | "apply-held" | "call-tools" | "step":
                 raise AssertionError(action.operation)

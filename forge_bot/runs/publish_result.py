@@ -13,12 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from forge_bot.engine.reports import PeopleCommitted
-from forge_bot.errors import (
-    GhFailed,
-    GitFailed,
-    PushRefusal,
-    PushRefused,
-)
+from forge_bot.errors import GhFailed, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository
 from forge_bot.git.commit_objects import changed_files
 from forge_bot.git.remotes import fetch_branch
@@ -195,8 +190,7 @@ class Publisher:
         return peoples_commits(run)
 
     def publish(
-        self,
-        operation: Literal["pull-request", "post-to-source", "final-commit"],
+        self, operation: Literal["pull-request", "post-to-source", "final-commit"]
     ) -> PublishResult:
         """Do it, and say what was done. Raises GitFailed when a push fails."""
         match operation:

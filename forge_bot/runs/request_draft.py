@@ -73,12 +73,7 @@ def draft_from(
 
 
 def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft | None:
-    from forge_bot.github_api.issue import (
-        fetch_issue,
-        parse_issue_url,
-        rendered_issue,
-        source_of,
-    )
+    from forge_bot.github_api.issue import fetch_issue, parse_issue_url, rendered_issue, source_of
 
     ref = parse_issue_url(url, hosts_of(os.environ))
     if ref is None and not re.search(r"\s", url):

@@ -108,10 +108,7 @@ class Statistics(Frozen):
 
 
 def run_statistics(
-    repository: Repository,
-    pulls: Mapping[str, "PullRequest"] | None,
-    days: int,
-    now: datetime,
+    repository: Repository, pulls: Mapping[str, "PullRequest"] | None, days: int, now: datetime
 ) -> Statistics:
     """Return what became of all runs. `pulls` are their pull requests by address, as GitHub knows
     them; None where it could not be asked.

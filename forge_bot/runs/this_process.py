@@ -15,14 +15,7 @@ from datetime import UTC, datetime
 from enum import IntEnum
 from types import FrameType
 
-from forge_bot.engine import (
-    Action,
-    Checkpoint,
-    Done,
-    HumanGate,
-    Pipeline,
-    State,
-)
+from forge_bot.engine import Action, Checkpoint, Done, HumanGate, Pipeline, State
 from forge_bot.engine.phases import AnsweringPhase, DecisionPhase, SetupPhase
 from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import BadOption, TimeUsedUp

@@ -55,12 +55,7 @@ from forge_bot.runs.capabilities.perform_calls import Act, SkillPerformer, Skill
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.models_and_prompts import continued, opening
-from forge_bot.runs.notifications import (
-    Notify,
-    PhaseBegan,
-    TellThinking,
-    warning,
-)
+from forge_bot.runs.notifications import Notify, PhaseBegan, TellThinking, warning
 from forge_bot.runs.project_commands.project import Project, most_seconds
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
