@@ -142,13 +142,6 @@ class RemoteWorker:
     def deliver(self, handed: JobRequest, folder: Path) -> JobResult:
         """Work, write the folder, and return its content."""
         folder.mkdir(parents=True, exist_ok=True)
-        result = self._done(handed)
-        if result.commits:
-            self.repository.make_bundle(folder / COMMITS, handed.commit, result.commits[-1])
-        (folder / TOLD).write_text(result.model_dump_json(), encoding="utf-8")
-        return result
-
-    def _done(self, handed: JobRequest) -> JobResult:
         answers: list[QuestionAnswered] = []
         try:
             stopped = self._work(handed, answers)
@@ -156,11 +149,12 @@ class RemoteWorker:
             stopped = stopped_by(error)
         if self._cancelled:
             stopped = WorkerStopped(cancelled=True, exit_code=1)
-        return JobResult(
-            commits=tuple(self._commits),
-            answers=tuple(answers),
-            stopped=stopped,
-        )
+        commits = tuple(self._commits)
+        result = JobResult(commits=commits, answers=tuple(answers), stopped=stopped)
+        if commits:
+            self.repository.make_bundle(folder / COMMITS, handed.commit, commits[-1])
+        (folder / TOLD).write_text(result.model_dump_json(), encoding="utf-8")
+        return result
 
     def _work(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:
         info = open_handed(self.repository, handed)

@@ -6,8 +6,9 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Self, TypeVar
+from functools import cached_property, wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 from urllib.parse import urlsplit
 
 from forge_bot.errors import (
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+Given = ParamSpec("Given")
+Caller = TypeVar("Caller", bound="Connection")
 Headers = Mapping[str, str]
 _TRIES = 3
 # The API version is fixed, so that a newer one does not change responses (REST, API versions).
@@ -105,7 +108,7 @@ class Connection:
         if "_client" in vars(self):
             self._client.close()
 
-    def _do(self, what: str, thing: str, ask: Callable[[], T], *, again: bool = True) -> T:
+    def do(self, what: str, thing: str, ask: Callable[[], T], *, again: bool = True) -> T:
         """Return what PyGithub answers. Raises a GitHubError, which says that `what` failed.
 
         A limit that ends within the patience is waited for: GitHub carried nothing out. After a
@@ -130,6 +133,31 @@ class Connection:
                 self._wait(float(pause))
                 left -= pause
         raise AssertionError("the last try returns or raises")
+
+
+def call(
+    what: str, thing: str, *, again: bool = True
+) -> Callable[[Callable[Concatenate[Caller, Given], T]], Callable[Concatenate[Caller, Given], T]]:
+    """Make a method one call of GitHub, as `do` does it. `what` says that it failed, with places
+    for the repository's `name` and the arguments. A `body` is measured before anything is sent.
+    """
+
+    def decorate(
+        method: Callable[Concatenate[Caller, Given], T],
+    ) -> Callable[Concatenate[Caller, Given], T]:
+        parameters = signature(method)
+
+        @wraps(method)
+        def ask(self: Caller, *args: Given.args, **named: Given.kwargs) -> T:
+            given = dict(parameters.bind(self, *args, **named).arguments)
+            sentence = what.format(name=self.name, **given)
+            if "body" in given:
+                check_length(sentence, given["body"], given.get("title", ""))
+            return self.do(sentence, thing, lambda: method(self, *args, **named), again=again)
+
+        return ask
+
+    return decorate
 
 
 def check_length(what: str, body: str, title: str = "") -> None:

@@ -14,7 +14,7 @@ from forge_bot.errors import (
 )
 from forge_bot.gate.github import Node, read_membership
 from forge_bot.gate.people import Membership, Role
-from forge_bot.github_api.connection import T, check_length
+from forge_bot.github_api.connection import T, call
 from forge_bot.github_api.pull_request_calls import PullRequestCalls, account_of
 from forge_bot.github_api.types import (
     Comment,
@@ -66,167 +66,130 @@ def read_comment(comment: "IssueComment") -> Comment:
 class GitHub(PullRequestCalls):
     """A repository with all that is asked of GitHub about it."""
 
+    @call("{name}#{number} could not be read", "issue")
     def issue(self, number: int) -> Issue:
         """Return an issue or pull request by number. A read is redirected silently: `name` is the
         new name of a renamed repository from then on. Raises NotOnGitHub, and MovedElsewhere for an
         issue that belongs to another repository now.
         """
-        what = f"{self.name}#{number} could not be read"
+        issue = self._repository.get_issue(number).complete()
+        there, before = issue.repository_url.partition("/repos/")[2].lower(), self.name
+        if there != self.name.lower():
+            self.name = self._repository.complete().full_name
+        if there != self.name.lower():
+            sentence = f"{before}#{number} could not be read: it was moved to {issue.html_url}."
+            raise MovedElsewhere(sentence, to=issue.html_url)
+        return read_issue(issue, whole=True)
 
-        def read() -> Issue:
-            issue = self._repository.get_issue(number).complete()
-            there = issue.repository_url.partition("/repos/")[2].lower()
-            if there != self.name.lower():
-                self.name = self._repository.complete().full_name
-            if there != self.name.lower():
-                raise MovedElsewhere(
-                    f"{what}: it was moved to {issue.html_url}.", to=issue.html_url
-                )
-            return read_issue(issue, whole=True)
-
-        return self._do(what, "issue", read)
-
+    @call("{name}#{number} could not be read", "issue")
     def rendered(self, number: int) -> str:
         """Return the text of an issue and its first comments as HTML, in which images of a private
         repository have addresses that open for some minutes.
         """
+        pages = (f"issues/{number}", f"issues/{number}/comments?per_page=100")
+        asked = {"Accept": "application/vnd.github.full+json"}
+        ask, base = self._client.requester.requestJsonAndCheck, self._repository.url
+        parts = [Node(ask("GET", f"{base}/{page}", headers=asked)[1]) for page in pages]
+        return "\n".join(item.text("body_html") for item in (parts[0], *parts[1].items()))
 
-        def read() -> str:
-            pages = (f"issues/{number}", f"issues/{number}/comments?per_page=100")
-            asked = {"Accept": "application/vnd.github.full+json"}
-            ask, base = self._client.requester.requestJsonAndCheck, self._repository.url
-            parts = [Node(ask("GET", f"{base}/{page}", headers=asked)[1]) for page in pages]
-            return "\n".join(item.text("body_html") for item in (parts[0], *parts[1].items()))
-
-        return self._do(f"{self.name}#{number} could not be read", "issue", read)
-
+    @call("the comments of {name}#{number} could not be read", "issue")
     def comments(self, number: int) -> tuple[Comment, ...]:
         """Return all comments in the order of their ids."""
-
-        def read() -> list[Comment]:
-            return [read_comment(one) for one in self._repository.get_issue(number).get_comments()]
-
-        comments = self._do(
-            f"the comments of {self.name}#{number} could not be read", "issue", read
-        )
+        comments = map(read_comment, self._repository.get_issue(number).get_comments())
         return tuple(sorted(comments, key=lambda comment: comment.id))
 
     def membership(self, login: str) -> Membership:
         """Return an account's role here. An account that does not exist has none."""
-        path = f"/repos/{self.name}/collaborators/{quote(login, safe='')}/permission"
-
-        def read() -> object:
-            return self._client.requester.requestJsonAndCheck("GET", path)[1]
-
         try:
-            answer = self._do(
-                f"the role of {login} in {self.name} could not be read", "account", read
-            )
+            return read_membership(login, 200, Node(self._permission(login)))
         except NotOnGitHub:
             return Role.NONE
-        return read_membership(login, 200, Node(answer))
+
+    @call("the role of {login} in {name} could not be read", "account")
+    def _permission(self, login: str) -> object:
+        path = f"/repos/{self.name}/collaborators/{quote(login, safe='')}/permission"
+        return self._client.requester.requestJsonAndCheck("GET", path)[1]
 
     def team_members(self, team: str) -> frozenset[str] | None:
         """Return the logins of a team, named as `org/team`, and of the teams below it, in small
         letters; None for a team that the token may not read, and for another organization's.
         """
-        organization, _, slug = team.partition("/")
-        if organization.casefold() != self.name.partition("/")[0].casefold():
+        if team.partition("/")[0].casefold() != self.name.partition("/")[0].casefold():
             return None
-
-        def read() -> frozenset[str]:
-            from github.NamedUser import NamedUser
-            from github.PaginatedList import PaginatedList
-
-            path = f"/orgs/{quote(organization, safe='')}/teams/{quote(slug, safe='')}/members"
-            people = PaginatedList(NamedUser, self._client.requester, path, {})
-            return frozenset(person.login.casefold() for person in people)
-
         try:
-            return self._do(f"the team {team} could not be read", "team", read)
+            return self._members(team)
         except (NotOnGitHub, PermissionMissing, GitHubRefused):
             return None
 
+    @call("the team {team} could not be read", "team")
+    def _members(self, team: str) -> frozenset[str]:
+        from github.NamedUser import NamedUser
+        from github.PaginatedList import PaginatedList
+
+        organization, _, slug = team.partition("/")
+        path = f"/orgs/{quote(organization, safe='')}/teams/{quote(slug, safe='')}/members"
+        people = PaginatedList(NamedUser, self._client.requester, path, {})
+        return frozenset(person.login.casefold() for person in people)
+
+    @call("the comment on {name}#{number} could not be written", "issue", again=False)
     def comment(self, number: int, body: str) -> Comment:
         """Post a comment and return it with GitHub's own time.
 
         Raises TextTooLong before anything is sent, ConversationLocked.
         """
-        what = f"the comment on {self.name}#{number} could not be written"
-        check_length(what, body)
+        return read_comment(self._repository.get_issue(number).create_comment(body))
 
-        def create() -> Comment:
-            return read_comment(self._repository.get_issue(number).create_comment(body))
-
-        return self._do(what, "issue", create, again=False)
-
+    @call("comment {comment_id} of {name} could not be changed", "comment")
     def edit_comment(self, comment_id: int, body: str) -> None:
         """Replace the text of one's own comment. Raises TextTooLong, NotOnGitHub."""
-        what = f"comment {comment_id} of {self.name} could not be changed"
-        check_length(what, body)
-        self._do(what, "comment", lambda: self._comment(comment_id).edit(body))
+        self._comment(comment_id).edit(body)
 
+    @call("comment {comment_id} of {name} could not be reacted to", "comment")
     def react_to_comment(self, comment_id: int, reaction: Reaction) -> None:
         """React to a comment. A second call changes nothing."""
-        what = f"comment {comment_id} of {self.name} could not be reacted to"
-        self._do(what, "comment", lambda: self._comment(comment_id).create_reaction(reaction))
+        self._comment(comment_id).create_reaction(reaction)
 
     def _comment(self, comment_id: int) -> "IssueComment":
         # A comment's address has no number of an issue in it.
         return self._repository.get_issue(1).get_comment(comment_id)
 
-    def create_label(self, name: str, color: str, description: str) -> bool:
+    def create_label(self, label: str, color: str, description: str) -> bool:
         """Create a label, `color` as six hex digits. Return False if the name exists."""
         try:
-            self._do(
-                f"the label {name!r} could not be made in {self.name}",
-                "repository",
-                lambda: self._repository.create_label(name, color, description),
-                again=False,
-            )
+            self._create_label(label, color, description)
         except GitHubRefused as refused:
             if refused.exists_already:
                 return False
             raise
         return True
 
+    @call("the label {label!r} could not be made in {name}", "repository", again=False)
+    def _create_label(self, label: str, color: str, description: str) -> None:
+        self._repository.create_label(label, color, description)
+
+    @call("the label {label!r} could not be put on {name}#{number}", "issue")
     def add_label(self, number: int, label: str) -> None:
         """Put a label on an issue. One that is there stays, one that does not exist is made."""
-        what = f"the label {label!r} could not be put on {self.name}#{number}"
         path, given = f"/repos/{self.name}/issues/{number}/labels", {"labels": [label]}
+        self._client.requester.requestJsonAndCheck("POST", path, input=given)
 
-        def add() -> object:
-            return self._client.requester.requestJsonAndCheck("POST", path, input=given)
-
-        self._do(what, "issue", add)
-
+    @call("the label {label!r} could not be taken off {name}#{number}", "label")
     def remove_label(self, number: int, label: str) -> None:
         """Take a label off an issue. Raises NotOnGitHub if it is not on it."""
-        what = f"the label {label!r} could not be taken off {self.name}#{number}"
-        self._do(
-            what, "label", lambda: self._repository.get_issue(number).remove_from_labels(label)
-        )
+        self._repository.get_issue(number).remove_from_labels(label)
 
+    @call("the issues of {name} with the label {label!r} could not be read", "repository")
     def issues_labelled(self, label: str) -> tuple[int, ...]:
         """Return the numbers of the open issues that have a label."""
+        issues = self._repository.get_issues(state="open", labels=[label])
+        return tuple(issue.number for issue in issues)
 
-        def read() -> tuple[int, ...]:
-            issues = self._repository.get_issues(state="open", labels=[label])
-            return tuple(issue.number for issue in issues)
-
-        what = f"the issues of {self.name} with the label {label!r} could not be read"
-        return self._do(what, "repository", read)
-
+    @call("the workflow {workflow} of {name} could not be started", "workflow", again=False)
     def dispatch(self, workflow: str, branch: str, inputs: dict[str, str]) -> None:
         """Start a workflow of a branch, by the name of its file. Raises NotOnGitHub."""
-        what = f"the workflow {workflow} of {self.name} could not be started"
-
-        def start() -> object:
-            given = self._repository.get_workflow(workflow)
-            # The library says no more than `dict`.
-            return given.create_dispatch(branch, inputs, throw=True)  # pyright: ignore[reportUnknownMemberType]
-
-        self._do(what, "workflow", start, again=False)
+        given = self._repository.get_workflow(workflow)
+        # The library says no more than `dict`.
+        given.create_dispatch(branch, inputs, throw=True)  # pyright: ignore[reportUnknownMemberType]
 
     # -- the repository itself
     # ----------------------------------------------------------------------------------------------
@@ -295,30 +258,26 @@ class GitHub(PullRequestCalls):
         except NotOnGitHub:
             return kinds
 
-    def environment_secrets(self, name: str) -> tuple[str, ...]:
+    @call("the environment {environment} of {name} could not be read", "environment")
+    def environment_secrets(self, environment: str) -> tuple[str, ...]:
         """Return the names of the secrets of an environment of jobs. Raises NotOnGitHub and
         PermissionMissing.
         """
-
-        def read() -> tuple[str, ...]:
-            environment = self._repository.get_environment(name).complete()
-            return tuple(secret.name for secret in environment.get_secrets())
-
-        what = f"the environment {name} of {self.name} could not be read"
-        return self._do(what, "environment", read)
+        secrets = self._repository.get_environment(environment).complete().get_secrets()
+        return tuple(secret.name for secret in secrets)
 
     def has_commit(self, ref: str) -> bool:
         """Return whether a commit, tag or branch of this name is there and may be seen."""
         what = f"{self.name}@{ref} could not be looked for"
         try:
             return bool(
-                self._do(what, "commit", lambda: self._repository.get_commit(ref).complete().sha)
+                self.do(what, "commit", lambda: self._repository.get_commit(ref).complete().sha)
             )
         except (NotOnGitHub, GitHubRefused):
             return False
 
     def _fact(self, ask: Callable[[], T]) -> T:
-        return self._do(f"{self.name} could not be looked at", "repository", ask)
+        return self.do(f"{self.name} could not be looked at", "repository", ask)
 
     def _text_of_file(self, repository: "Repository", path: str) -> str | None:
         def read() -> str:
