@@ -201,17 +201,6 @@ def test_a_number_alone_is_no_task_and_the_issue_it_may_mean_is_named(sample: Sa
     assert not sample.forge("list").out.startswith("20"), "no run began"
 
 
-@pytest.mark.parametrize("command", ["work", "publish"])
-def test_a_command_of_the_action_says_at_a_terminal_what_it_needs(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    for name in ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    said = sample.forge(command)
-    assert "This step needs FORGE_BOT_WAKE, GITHUB_REPOSITORY" in said.err, said
-    assert "It runs as a step of the action" in said.err
-
-
 def test_show_without_a_name_lists_the_commands_that_show_each_document(
     asked_sample: Sample,
 ) -> None:

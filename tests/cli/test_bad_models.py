@@ -3,19 +3,14 @@ bounds, and can go on.
 """
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from tests.fakes.agents import AgentServer
 from tests.fakes.broken_server import Act, BrokenServer, hangs, replies, resets
 from tests.fakes.sample import Sample
 from tests.fakes.sampled import sampled_rows
 
 TASK = "`rota who` names somebody for days before the rota starts"
-ROUNDS = (
-    2  # how often an agent is started that ends without an answer, or with one that cannot be used
-)
 
 
 @pytest.fixture(autouse=True)
@@ -26,14 +21,6 @@ def quick(sample: Sample) -> None:
         "commands: {setup: [], test: [[python3, -c, pass]], lint: [], build: []}\nmodel_retries:"
         " 1\nmodel_timeout_seconds: 1\n"
     )
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[AgentServer]:
-    with AgentServer() as running:
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{running.url}/v1")
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
-        yield running
 
 
 # -- providers
@@ -90,18 +77,3 @@ def test_a_wrong_key_is_noticed_before_anything_is_installed(
     assert "MODEL-008" in done.err
     assert "forge-bot resume" in done.err
     assert "python3 -c pass" not in done.out
-
-
-def test_a_question_too_long_for_the_model_asks_a_person_and_says_what_would_help(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    with BrokenServer(
-        [replies(400, b'{"error": {"message": "long", "code": "context_length_exceeded"}}')]
-    ) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        done = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:fake")
-        assert server.count == 1 + ROUNDS  # the check of the key
-    assert done.code == 3
-    assert "agent.prompt_tokens" in done.out
-    assert sample.forge("reject", "Go on", "--model", sample.model()).code == 3

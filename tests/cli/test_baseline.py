@@ -101,26 +101,6 @@ def test_an_ignored_file_that_tests_need_is_named_and_can_be_brought_along(sampl
     assert not [*sample.path.parent.rglob("**/tree/conf")]
 
 
-@pytest.mark.slow
-def test_setup_that_failed_is_not_tried_again_where_a_person_goes_on_without_it(
-    sample: Sample,
-) -> None:
-    configured(sample, "commands:\n  setup: [[sh, npm-install]]\n")
-    (sample.path / "npm-install").write_text("echo no\nexit 1\n")
-    sample.git("add", "-A")
-    sample.git("commit", "-qm", "install")
-    model = sample.model()
-    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
-    document = (sample.workspace / "baseline.md").read_text()
-    assert "Write down what installs it under `commands:`" in document
-
-    assert sample.forge("approve", "--model", model).code == 3
-    ended = sample.forge("approve", "--model", model)
-    assert ended.code == 0, ended
-    assert "sh npm-install" not in ended.out.partition("✓ Done")[0], "it does not run once more"
-    assert "Nothing was verified" in (sample.workspace / "pull-request.md").read_text()
-
-
 def test_a_program_that_setup_installs_comes_before_others_of_its_name(sample: Sample) -> None:
     install = "mkdir -p {env}/bin; cp /bin/true {env}/bin/false"
     setup = json.dumps([["sh", "-c", install]])

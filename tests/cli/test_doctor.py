@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
 
 
@@ -47,27 +46,6 @@ def test_what_is_missing_or_cannot_be_read_is_told_with_its_place_or_the_next_st
     said = sample.forge("doctor", "--model", sample.model())
     assert said.code == 5
     assert [word for word in words if word not in said.out] == []
-
-
-def test_ask_tries_the_model_with_one_short_question(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    with AgentServer() as server:
-        server.answers = {}
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        assert "answers (" in sample.forge("doctor", "--ask", "--model", "openai-chat:small").out
-        assert len(server.questions) == 1
-        assert 16 in {
-            server.questions[0].body.get("max_tokens"),
-            server.questions[0].body.get("max_completion_tokens"),
-        }
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text("model_retries: 0\n")
-    gone = sample.forge("doctor", "--ask", "--model", "openai-chat:small")
-    assert gone.code == 5
-    assert "→" in gone.out
 
 
 @pytest.mark.parametrize("text", ["rules: [", "rules:\n  - layer: [a]\n", "nodes: 3\n"])

@@ -135,23 +135,6 @@ def test_init_makes_the_labels_once(
     assert "forge:L is there" in said.out
 
 
-def test_doctor_names_every_click_that_is_missing_with_its_address(
-    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    admin(github, repo, monkeypatch)
-    said = sample.forge("doctor", "--model", "anthropic:claude-sonnet-4-5").out
-    page = f"{github.url}/acme/rota"
-    for problem, step in {
-        f"{WORKFLOW} is not on main": "forge-bot init",
-        "Actions may not open pull requests": f"{page}/settings/actions",
-        "there is no label forge": f"{page}/labels",
-        "there is no secret ANTHROPIC_API_KEY": f"{page}/settings/secrets/actions",
-    }.items():
-        after = said.partition(problem)[2]
-        assert after, problem
-        assert step in after.split("→")[1], problem
-
-
 def published(github: FakeGitHub) -> str:
     """The action is there; the id of its commit."""
     return github.commit(github.repository(ACTION), "main", {"action.yml": "name: forge-bot\n"})

@@ -45,15 +45,6 @@ def state(sample: Sample) -> dict[str, Any]:
     return json.loads((sample.workspace / "state.json").read_text())
 
 
-def test_the_question_says_what_the_design_reaches_and_what_no_test_reaches(sample: Sample) -> None:
-    model = sample.model({("architect", "*", "*"): design("- `rota/schedule.py`: the guard")})
-    said = sample.forge("run", TASK, "--effort", "S", "--model", model)
-    assert said.code == 3
-    assert "Reaches 3 more files of code and 4 tests." in " ".join(said.out.split())
-    assert "No test" not in said.out, "tests reach it through other files"
-    assert state(sample)["risks"] == [], "it is no risk: --auto goes on"
-
-
 @pytest.mark.slow
 def test_a_rule_that_the_change_breaks_is_red_beside_green_tests_and_is_mended(
     sample: Sample,

@@ -99,15 +99,3 @@ def test_what_goes_wrong_is_told_and_the_run_can_go_on(sample: Sample, programs:
         assert told in said.err
         assert "forge-bot resume" in said.err
         words = ("resume",)
-
-
-def test_a_program_that_is_missing_or_unknown_is_refused_before_a_run(
-    sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    missing = sample.forge(*WORDS, "--model", "cli:codex")
-    assert missing.code == 5
-    assert "cli:codex needs the program codex, which is not installed." in missing.err
-    unknown = sample.forge(*WORDS, "--model", "cli:vi")
-    assert "There are cli:claude and cli:codex." in unknown.err
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert "is for a terminal" in sample.forge(*WORDS, "--model", "cli:claude").err

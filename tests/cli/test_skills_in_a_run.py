@@ -63,26 +63,6 @@ def test_a_skill_is_performed_and_its_result_and_what_ran_are_told(sample: Sampl
 
 
 @pytest.mark.slow
-def test_instructions_are_read_when_the_skill_is_chosen_and_references_when_asked_for(
-    sample: Sample,
-) -> None:
-    reads = asks(("read_reference", {"path": "references/form.md"}))
-    start(sample, {"1.1": reads, "1.2": DONE})
-    asked = [json.loads(line) for line in prompts(sample).splitlines()]
-    firsts = [line["messages"] for line in asked if line.get("messages") and "#" in line["key"]]
-    menu = "\n".join(each["text"] for each in firsts[0])
-    assert "[Skill] Write the notes of a release." in menu
-    assert "Run `scripts/list.sh`" not in menu
-    performer = next(each for each in firsts if "# Performer of a Skill" in each[-1]["text"])
-    text = "\n".join(message["text"] for message in performer)
-    assert "Run `scripts/list.sh`" in text
-    assert "- references/form.md\n- scripts/list.sh" in text
-    assert "the notes since the first commit\n\nto know" in text
-    assert "# The form of a note" not in text
-    assert "# The form of a note" in told(sample, "# The form of a note")
-
-
-@pytest.mark.slow
 def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) -> None:
     (sample.path / "secret.sh").write_text("#!/bin/sh\necho leaked\n")
     wrong = asks(

@@ -62,31 +62,6 @@ def prompts(sample: Sample) -> str:
     return home.read_text()
 
 
-@pytest.mark.slow
-def test_what_reads_is_called_and_told_in_the_order_of_the_requests(sample: Sample) -> None:
-    said = start(
-        sample,
-        {
-            "1.1": asks(
-                ("mcp_tickets_look_up_it_all", {"kind": "bug"}),
-                ("mcp_tickets_echo", {"text": "second"}),
-                ("mcp_tickets_echo", {"words": 1}),
-            )
-        },
-    )
-    assert said.code == 3
-    sent = prompts(sample)
-    first = [json.loads(line) for line in sent.splitlines()]
-    told = next(
-        message["text"]
-        for line in first
-        for message in line.get("messages", [])
-        if "is a required property" in message["text"]
-    )
-    assert told.index("found") < told.index("second") < told.index("is a required property")
-    assert sorted(name for name, _ in made(sample)) == ["echo", "look up.it/all"]
-
-
 def test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_once(
     sample: Sample,
 ) -> None:

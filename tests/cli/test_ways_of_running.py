@@ -3,7 +3,6 @@ nothing else.
 """
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -44,26 +43,6 @@ def test_the_model_of_a_run_answers_its_next_commands_until_another_is_named(
 def test_the_version_is_that_of_the_package(sample: Sample) -> None:
     said = sample.forge("--version")
     assert (said.code, said.out) == (0, f"forge-bot {__version__}\n")
-
-
-@pytest.mark.parametrize(("sandbox", "written"), [("auto", False), ("off", True)])
-def test_the_commands_of_the_project_write_outside_of_the_work_tree_only_without_walls(
-    sample: Sample, tmp_path: Path, sandbox: str, written: bool
-) -> None:
-    outside = tmp_path / "outside.txt"
-    (sample.path / ".forge").mkdir()
-    words = json.dumps([["python3", "-c", f"open({str(outside)!r}, 'w')"]])
-    (sample.path / ".forge" / "config.yml").write_text(
-        f"commands: {{setup: [], build: [], lint: [], test: {words}}}\nsandbox: '{sandbox}'\n"
-    )
-    said = sample.forge(
-        "run", TASK, "--effort", "S", "--until", "phase-1", "--model", sample.model()
-    )
-    assert said.code == 3, said.err
-    assert [
-        each["name"] for each in json.loads(sample.forge("status", "--json").out)["baseline"]
-    ] == ["test"]
-    assert outside.exists() == written
 
 
 def test_the_effort_of_a_run_is_changed_by_its_command(asked_sample: Sample) -> None:
