@@ -326,12 +326,12 @@ class _Conversation:
             seconds = f"{self.limits.seconds:,.0f}"
             raise Stopped(StopReason.DEADLINE, f"The {seconds} seconds for this work are over.")
 
-    def _tell(self, told: str | ChatMessage, *, last: StopReason | None) -> None:
+    def _tell(self, words: str | ChatMessage, *, last: StopReason | None) -> None:
         """Add one more message to the model. A question that leaves no tokens for another is the
         last.
         """
         limits = self.limits
-        message = told if isinstance(told, ChatMessage) else _from_us(told)
+        message = words if isinstance(words, ChatMessage) else _from_us(words)
         whole = (*self.messages, message)
         if last is None and self._used + 2 * prompt_tokens(whole) > limits.input_tokens:
             last = StopReason.TOKEN_BUDGET

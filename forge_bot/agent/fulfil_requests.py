@@ -201,9 +201,9 @@ class Fulfilment:
             repeated = first if first != item.key else None
             if (answer := _without_looking(item, repeated, at.providers)) is not None:
                 results[item.key] = answer
-        open_ = [item for item in wanted if item.key not in results]
-        left = [item for item in open_ if self._is_left(item)]
-        looked = (self._look_up(item) for item in open_ if item not in left)
+        unanswered = [item for item in wanted if item.key not in results]
+        left = [item for item in unanswered if self._is_left(item)]
+        looked = (self._look_up(item) for item in unanswered if item not in left)
         results |= {result.key: result for result in await asyncio.gather(*looked)}
         if left:
             raise ActionsWanted(

@@ -63,15 +63,6 @@ def test_windows_files_and_other_encodings_are_readable_and_named(ask: Ask) -> N
     assert "its encoding is latin-1" in latin.note
 
 
-def test_an_empty_file_is_empty_and_not_missing(ask: Ask) -> None:
-    found = ask("read_file", path="empty.txt")
-    assert (found.status, found.content, found.note) == (ResultStatus.OK, "", "the file is empty")
-
-
-def test_a_link_inside_the_repository_may_be_followed(ask: Ask) -> None:
-    assert "def total" in ask("read_file", path="alias.py").content
-
-
 @pytest.mark.parametrize(
     ("path", "status", "said"),
     [

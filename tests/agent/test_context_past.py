@@ -43,12 +43,6 @@ def test_paths_of_git_stay_inside_too(ask: Ask, capability: str, path: str) -> N
     assert ask(capability, path=path).status is ResultStatus.DENIED
 
 
-def test_a_path_that_looks_like_an_option_is_a_path(ask: Ask, root: Path) -> None:
-    for capability in ("git_log", "git_diff"):
-        assert ask(capability, path="--output=stolen").status is ResultStatus.OK
-    assert not (root / "stolen").exists()
-
-
 def test_programs_that_a_repository_configures_are_not_run(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     (tmp_path / "a.txt").write_text("one\n")

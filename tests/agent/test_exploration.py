@@ -177,10 +177,6 @@ async def test_a_cut_off_answer_is_told_to_be_shorter_and_ends_as_truncated(
     assert advice in told(model)
 
 
-async def test_an_answer_that_is_whole_although_the_limit_was_hit_is_taken(room: Room) -> None:
-    assert (await talk(room, cut(document() + "\n\n\n")))[0].stop is StopReason.ANSWERED
-
-
 async def test_a_refusal_ends_the_work_at_once_in_the_models_words(room: Room) -> None:
     refusal = ModelReply(text="I cannot help with that.", finish=FinishReason.REFUSAL)
     done, _ = await talk(room, refusal)

@@ -230,17 +230,6 @@ async def test_prompted_output_sends_the_schema_as_text_only(server: ModelServer
     assert reply.text == document()
 
 
-async def test_a_model_nobody_has_a_price_for_costs_an_unknown_sum(server: ModelServer) -> None:
-    reply = await opened("openai-chat:qwen2.5").ask(call())
-    assert reply.usage.cost is None
-
-
-@ALL
-async def test_what_the_model_writes_is_given_on_unread(server: ModelServer, spec: str) -> None:
-    server.will(Says("This is no JSON."))
-    assert (await opened(spec).ask(call())).text == "This is no JSON."
-
-
 def test_one_model_works_in_one_event_loop_after_another(server: ModelServer) -> None:
     model = opened(CHAT)
     for _ in range(2):

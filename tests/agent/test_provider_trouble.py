@@ -174,10 +174,6 @@ async def test_a_wait_that_means_nothing_is_our_own_short_one(header: str) -> No
     assert count == 2
 
 
-async def test_a_provider_that_says_not_to_come_again_is_obeyed() -> None:
-    assert (await failed(replies(500, b"{}", "x-should-retry: false"), retries=4))[1] == 1
-
-
 async def test_nobody_listening_is_told_with_the_reason_and_costs_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -187,13 +183,6 @@ async def test_nobody_listening_is_told_with_the_reason_and_costs_nothing() -> N
     ) as caught:
         await model.ask(call())
     assert type(caught.value) is ModelUnavailable
-
-
-async def test_a_server_that_speaks_no_tls_is_told_as_that() -> None:
-    with BrokenServer([leaves]) as server:
-        model = model_at(server.url.replace("http:", "https:"), seconds=2)
-        with pytest.raises(ModelUnavailable, match="No connection"):
-            await model.ask(call())
 
 
 @pytest.mark.parametrize("url", ["not a url", "ftp://127.0.0.1/v1", "http://"])

@@ -9,7 +9,7 @@ from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.gate.arguments import Amount
 from forge_bot.resources import state_home
 from forge_bot.settings import Config
-from forge_bot.settings.config import DEFAULT_MODEL, parse_config
+from forge_bot.settings.config import parse_config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Tier
 from tests.fakes.rows import rows
@@ -20,12 +20,6 @@ ROWS = rows(__file__)
 
 def config(text: str | None, environ: dict[str, str] | None = None) -> Config:
     return parse_config(text, environ or {})
-
-
-def test_without_a_file_everything_has_its_default() -> None:
-    assert config(None) == Config()
-    assert config("") == Config()
-    assert Config().model_for(Tier.STRONG) == DEFAULT_MODEL
 
 
 def test_a_tier_has_its_own_model_before_the_one_for_all() -> None:
@@ -70,12 +64,6 @@ def test_all_problems_are_told_at_once_each_with_its_line() -> None:
         ".forge/config.yml:4",
     ]
     assert "stands twice" in error.value.details[0]
-
-
-def test_what_is_not_yaml_is_told_with_its_line() -> None:
-    with pytest.raises(BadConfig) as error:
-        config("model: [a\nbudget: 3\n")
-    assert error.value.details[0].startswith(".forge/config.yml:2:")
 
 
 @pytest.mark.parametrize("written", ["off", '"off"', "Off"])

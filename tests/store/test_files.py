@@ -106,12 +106,6 @@ def test_links_that_lead_out_are_refused(tmp_path: Path) -> None:
         inside(tmp_path / "root", "link/secret")
 
 
-def test_links_that_stay_inside_are_taken(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert inside(tmp_path, "link/file") == tmp_path / "link" / "file"
-
-
 # -- one writer
 # --------------------------------------------------------------------------------------------------
 
@@ -166,9 +160,4 @@ with held(Path({str(lock)!r}), "x"):
     killed = subprocess.run([sys.executable, "-c", code], check=False)
     assert killed.returncode == -9
     with held(lock, "x"):
-        pass
-
-
-def test_a_lock_is_not_taken_twice_in_one_process(tmp_path: Path) -> None:
-    with held(tmp_path / "run.lock", "x"), pytest.raises(RunBusy), held(tmp_path / "run.lock", "x"):
         pass
