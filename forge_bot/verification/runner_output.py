@@ -126,12 +126,11 @@ def read_vitest(text: str) -> RunnerResult:
 
 
 def read_mocha(text: str) -> RunnerResult:
-    """Read the report of Mocha, which prints nothing else: what it would print is made of it."""
+    """Read the report of Mocha, which prints nothing else: what is shown is made of it."""
     report = json.loads(text)
     failures = report["failures"]
     words = "\n\n".join(
-        f"  {number}) {test['fullTitle']}:\n{test['err'].get('stack', '')}"
-        for number, test in enumerate(failures, 1)
+        f"  ● {test['fullTitle']}\n\n{test['err'].get('stack', '')}" for test in failures
     )
     counts = f"  {report['stats']['passes']} passing\n  {len(failures)} failing\n\n"
     return _result(

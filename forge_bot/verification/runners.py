@@ -316,7 +316,6 @@ RUNNERS = (
         report="mocha.json",
         words=("--reporter", "json", "--reporter-option", "output={}/mocha.json"),
         read_report=output.read_mocha,
-        titles=(r"  \d+\) (?P<title>.*)",),
     ),
     Runner(
         ("node",),

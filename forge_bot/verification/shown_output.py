@@ -19,7 +19,6 @@ TAIL_CHARACTERS = 4_000
 GAP = "[…]"
 
 _RULE = re.compile(r"[=-]{20,}")
-_MOCHA_COUNT = re.compile(r"  \d+ failing")
 _CAPTURED = re.compile(r"-+ Captured .* -+|Stdout:|Stderr:")
 _CAPTURED_LINES = 8
 _BLOCK_HEAD, _BLOCK_END = 14, 26
@@ -44,10 +43,9 @@ class FailureBlock(Frozen):
 def failure_blocks(lines: Lines) -> tuple[FailureBlock, ...]:
     """Return the runner's output about each failing test, in the order of the output."""
     blocks: list[FailureBlock] = []
-    title, block, below = "", list[str](), False
+    title, block = "", list[str]()
     for number, line in enumerate(lines):
-        below = below or _MOCHA_COUNT.fullmatch(line) is not None
-        begins = _title(line, lines[number - 1] if number else "", below_count=below)
+        begins = _title(line, lines[number - 1] if number else "")
         if begins or (title and _ENDS.fullmatch(line)):
             blocks += _block(title, block, number)
             title, block = begins, []
@@ -97,14 +95,12 @@ def shown_output(
     return f"{words}\n{GAP}\n{end}" if end else words
 
 
-def _title(line: str, above: str, *, below_count: bool) -> str:
+def _title(line: str, above: str) -> str:
     match = next((match for form in _TITLES if (match := form.fullmatch(line))), None)
     if match is None or match["title"] == "Console":
         return ""
-    unittest, mocha = line.startswith(("FAIL: ", "ERROR: ")), line[2:3].isdigit()
-    if (unittest and not _RULE.fullmatch(above)) or (mocha and not below_count):
-        return ""
-    return match["title"].strip()
+    is_unittest = line.startswith(("FAIL: ", "ERROR: "))
+    return "" if is_unittest and not _RULE.fullmatch(above) else match["title"].strip()
 
 
 def _block(title: str, block: Sequence[str], after: int) -> Iterator[FailureBlock]:

@@ -157,7 +157,7 @@ def test_a_report_tells_how_many_tests_ran_and_how_each_ended(name: str) -> None
 def test_what_mocha_would_print_is_made_of_its_report() -> None:
     text = (FIXTURES / "reports" / "mocha.json").read_text(encoding="utf-8")
     tail = read_outcome(TEST, ["npx", "mocha"], 1, "", 1, reports={"mocha.json": text}).result.tail
-    assert tail.startswith("  1 passing\n  1 failing\n\n  1) group fails:\nError: boom\n")
+    assert tail.startswith("  1 passing\n  1 failing\n\n  ● group fails\n\nError: boom\n")
 
 
 def test_the_events_of_go_are_shown_as_people_read_them() -> None:

@@ -37,7 +37,7 @@ from forge_bot.verification.red_tests import (
     red_at_base,
     why_not_red,
 )
-from forge_bot.verification.runners import package_folder, select_files, uncached
+from forge_bot.verification.runners import select_files, uncached
 
 _AS_IT_IS = ("utf-8", "surrogateescape")
 _NAME = re.compile(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
@@ -67,11 +67,10 @@ def red_before_green(
     judged = _judged(outputs, state)
     if not judged:
         return RedBeforeGreen(missing="No test command counts for this run.", foreseen=True)
-    may_show = [output for output in judged if _may_run(output.result.argv, only.files)] or judged
-    at_base = [_without_change(output.result.argv, project, only) for output in may_show]
+    at_base = [_without_change(output.result.argv, project, only) for output in judged]
     red = [
         name
-        for output, there in zip(may_show, at_base, strict=True)
+        for output, there in zip(judged, at_base, strict=True)
         for name in _find_red_there(output, there, state, only)
     ]
     if not red:
@@ -128,12 +127,6 @@ def _tests_beside_code(
         made = with_tests_of(before[path].decode(*_AS_IT_IS), now.get(path, b"").decode(*_AS_IT_IS))
         if made is not None:
             yield path, made.encode(*_AS_IT_IS)
-
-
-def _may_run(argv: Sequence[str], files: Sequence[str]) -> bool:
-    """Return whether a command may run some files: a package's script runs those of its folder."""
-    folder = package_folder(argv)
-    return not folder or any(path.startswith(f"{folder}/") for path in files)
 
 
 def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) -> CommandOutput:
