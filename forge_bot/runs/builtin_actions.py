@@ -59,7 +59,7 @@ def prepared(action: Exec, run: Run, project: Project) -> Prepared:
     # On a machine without a sandbox, a project without commands is no error.
     needed = bool(results or checks) or project.config.sandbox == "off"
     risks = (
-        *setup_risks(project.profile, project.sandbox.backend if needed else None),
+        *setup_risks(project.profile, project.runner.backend if needed else None),
         *ai_risks(run.repository, run.state.base_commit),
     )
     settings = (run.config.commands, *run.config.projects.values())

@@ -128,7 +128,7 @@ class LocalHost:
         except BaseException as error:
             # Also where a signal comes as itself and not as a cancellation: a command that goes on
             # would keep the process waiting.
-            self.project.sandbox.call_off()
+            self.project.runner.call_off()
             if isinstance(error, ModelUnavailable) and (
                 pause := pause_of(error, action.action_id, self.run.now())
             ):

@@ -399,7 +399,7 @@ def _setup_of_patch(run: Run) -> Iterator[str]:
         return
     from forge_bot.runs.project_commands.commit_profile import profile_at
     from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
-    from forge_bot.runs.project_commands.project_sandbox import runs_nothing
+    from forge_bot.runs.project_commands.setup_credentials import runs_nothing
 
     patches = (run.workspace.read(file.name) for file in gate.files if file.name.endswith(".patch"))
     names = {path.rpartition("/")[2] for patch in patches for path in _CHANGED.findall(patch)}

@@ -258,7 +258,7 @@ class _RunWork:
         try:
             return Stands(why="over", text=self._run_to_end(acted()))
         except BaseException:
-            agents.project.sandbox.call_off()
+            agents.project.runner.call_off()
             raise
 
     def _make_approved_call(self, run: Run, key: str) -> Stands:

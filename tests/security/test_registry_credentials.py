@@ -11,7 +11,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.runs.notifications import Message, Notice
-from forge_bot.runs.project_commands.project_sandbox import only_fetches
+from forge_bot.runs.project_commands.setup_credentials import only_fetches
 from forge_bot.runs.run_files import run_paths
 from tests.fakes.rows import rows
 from tests.security.project_scene import Registry, checked, committed, project_in, serving

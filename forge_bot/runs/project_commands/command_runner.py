@@ -7,20 +7,24 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from forge_bot.agent.redaction import Redactor, secrets_of
-from forge_bot.errors import CannotJudge, PathEscapes
-from forge_bot.git import Tree
+from forge_bot.errors import CannotJudge, Interrupted, PathEscapes
+from forge_bot.git import Repository, Tree
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Notify, warning
+from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.project_commands.installation import Installation
-from forge_bot.runs.project_commands.project_sandbox import ProjectSandbox
-from forge_bot.sandbox.box import Box, CommandOutcome
+from forge_bot.sandbox.backends import cannot_judge, choose, run
+from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
+from forge_bot.sandbox.visible_files import USUAL_PATH
+from forge_bot.settings import Config
 from forge_bot.store import full, inside, without_room
 from forge_bot.text_format import without_environment
 from forge_bot.values import CommandName, CommandResult
@@ -34,6 +38,7 @@ from forge_bot.verification.runners import (
 )
 
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(ms|s|secs?|seconds)\b")
+_GO_CACHE = "GOCACHE"
 _MOST_BYTES = 60_000_000
 _MOST_FILES = 5_000
 _WRITTEN = re.compile(
@@ -166,58 +171,141 @@ def _script(place: Tree, argv: Words) -> str:
     return ""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class CommandRunner:
-    """Runs commands where an installation shows a commit."""
+    """Runs the commands of one run where an installation shows a commit, in the sandbox of this
+    machine.
+    """
 
-    sandbox: ProjectSandbox
+    repository: Repository
+    config: Config
+    profile: Profile
     installation: Installation
     tell: Notify
     strike: Redactor
     carried: CarriedFiles
+    _backend: BackendName | None = field(default=None, init=False)
+    _called_off: threading.Event = field(default_factory=threading.Event, init=False)
+
+    @property
+    def backend(self) -> BackendName:
+        """Return the sandbox of commands; raises NoSandbox where nothing works and nobody switched
+        it off.
+        """
+        if self._backend is None:
+            self._backend = choose(self.config.sandbox)
+            if self._backend is BackendName.OFF:
+                text = "Project commands run without a sandbox, as .forge/config.yml says."
+                if self.profile.commands.setup:
+                    text = f"{text} Setup has this machine's network, without a proxy."
+                self.tell(warning(text))
+            elif lacking := cannot_judge(self._backend):
+                self.tell(
+                    warning(
+                        f"Project commands run in the sandbox {self._backend}, which "
+                        f"cannot judge {lacking}: a failure of these is refused."
+                    )
+                )
+        return self._backend
+
+    @property
+    def _uses_go(self) -> bool:
+        """Return whether a command of the project may compile Go."""
+        return any(language.name == "Go" for language in self.profile.languages)
+
+    def _box(
+        self,
+        *,
+        setting_up: bool = False,
+        network: bool = False,
+        seconds: float | None = None,
+        at_base: bool = False,
+    ) -> Box:
+        """Return the box of a command, with a time limit. Setup may write the files that other
+        commands read. What Go has compiled `at_base` is kept: others get a copy, since code that is
+        judged must not change what a later command runs.
+        """
+        installation, limit = self.installation, self.config.command_seconds
+        environment = installation.environment
+        caches = {_GO_CACHE: installation.place.compiled} if self._uses_go else {}
+        kept = caches if setting_up or at_base else {}
+        common = self.repository.common_dir
+        path = self.config.environment.get("PATH") or os.environ.get("PATH") or USUAL_PATH
+        return Box(
+            worktree=installation.path,
+            network=network or setting_up,
+            writable=(*((environment,) if setting_up else ()), *kept.values()),
+            readable=(common,) if setting_up else (environment, common),
+            copied={name: folder for name, folder in caches.items() if name not in kept},
+            env={
+                **_tool_homes(environment),
+                **{name: str(folder) for name, folder in kept.items()},
+                **self.config.environment,
+                "PATH": os.pathsep.join((str(environment / "bin"), path)),
+            },
+            hosts=self.config.network,
+            services=tuple(dict.fromkeys(self.config.services.values())),
+            limits=ResourceLimits(seconds=limit if seconds is None else min(seconds, limit)),
+        )
 
     def one(
         self, name: CommandName, argv: tuple[str, ...], place: Tree, *, seconds: float | None = None
     ) -> CommandOutput:
         """Run a command. Raises Interrupted."""
         self.tell(CommandBegan(name=name, argv=argv))
-        box = self.sandbox.box(self.installation, seconds=seconds, at_base=self._is_at_base(place))
+        box = self._box(seconds=seconds, at_base=self._is_at_base(place))
         if name is not CommandName.TEST:
-            return self._report_end(name, argv, place, self._run(box, argv, place))
+            return self._report_end(name, argv, place, self._run(box, argv, carried_to=place))
         with reports_of(argv, place, self.installation.environment.parent) as reports:
-            outcome = self._run(reports.in_box(box), reports.argv, place)
+            outcome = self._run(reports.in_box(box), reports.argv, carried_to=place)
             return self._report_end(name, argv, place, outcome, reports)
 
     def of_setup(
         self, argv: tuple[str, ...], place: Tree, secret: Mapping[str, str]
     ) -> CommandResult:
-        """Run a command of setup. Raises Interrupted."""
+        """Run a command of setup, which must not see the carried files, since it has the network.
+        Raises Interrupted.
+        """
         self.tell(CommandBegan(name=CommandName.SETUP, argv=argv))
-        box = self.sandbox.box(self.installation, setting_up=True)
-        outcome = self._run(box.replace(secret_env=secret), argv, place, carrying=False)
+        outcome = self._run(self._box(setting_up=True).replace(secret_env=secret), argv)
         return self._report_end(CommandName.SETUP, argv, place, outcome).result
 
     def snippet(self, argv: Sequence[str], place: Tree, seconds: float) -> CommandOutcome:
         """Run words that somebody wants tried, without the carried files. Raises Interrupted."""
-        box = self.sandbox.box(self.installation, seconds=seconds, at_base=self._is_at_base(place))
-        outcome = self._run(box, argv, place, carrying=False)
+        outcome = self._run(self._box(seconds=seconds, at_base=self._is_at_base(place)), argv)
         return outcome.replace(output=self._without_places(outcome.output, place))
 
+    def script(
+        self, argv: Sequence[str], readable: Path, *, network: bool, seconds: float
+    ) -> CommandOutcome:
+        """Run the script of a skill. Raises Interrupted."""
+        box = self._box(network=network, seconds=seconds)
+        return self._run(box.replace(readable=(*box.readable, readable)), argv)
+
     def _is_at_base(self, place: Tree) -> bool:
-        return self.sandbox.uses_go and self.installation.is_base(place.commit_id())
+        return self._uses_go and self.installation.is_base(place.commit_id())
 
     def _run(
-        self, box: Box, argv: Sequence[str], place: Tree, *, carrying: bool = True
+        self, box: Box, argv: Sequence[str], *, carried_to: Tree | None = None
     ) -> CommandOutcome:
-        """Run a command with the carried files, which setup must not see, since it has the
-        network.
+        """Return the outcome of a command.
+
+        Raises Interrupted if somebody ended the commands, because the output then says nothing
+        about the project.
         """
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         words = [word.replace(ENV, str(self.installation.environment)) for word in argv]
-        if carrying:
-            self.carried.copy_to(place)
-        return self.sandbox.run(box, words)
+        if carried_to is not None:
+            self.carried.copy_to(carried_to)
+        outcome = run(self.backend, box, words, called_off=self._called_off)
+        if self._called_off.is_set():
+            raise Interrupted("The work was ended while the project's commands ran.")
+        return outcome
+
+    def call_off(self) -> None:
+        """End the command that is running; none starts any more. For a person who stops the run."""
+        self._called_off.set()
 
     def _report_end(
         self,
@@ -279,3 +367,18 @@ def _timeless(output: str) -> str:
     byte for byte.
     """
     return _DURATION.sub(r"… \1", output)
+
+
+def _tool_homes(environment: Path) -> dict[str, str]:
+    """Return the folders for downloads of setup: the commands after it have no network."""
+    homes = {
+        "CARGO_HOME": "cargo",
+        "GOPATH": "go",
+        "GOMODCACHE": "go/pkg/mod",
+        "npm_config_cache": "npm",
+        "UV_CACHE_DIR": "uv",
+        "YARN_GLOBAL_FOLDER": "yarn",
+        "COREPACK_HOME": "corepack",
+        "BUNDLE_PATH": "bundle",
+    }
+    return {name: str(environment / folder) for name, folder in homes.items()}

@@ -28,8 +28,7 @@ from forge_bot.runs.project_commands.commit_profile import (
     waits_for_consent,
 )
 from forge_bot.runs.project_commands.installation import Foundation, Installation, code_of
-from forge_bot.runs.project_commands.project_sandbox import (
-    ProjectSandbox,
+from forge_bot.runs.project_commands.setup_credentials import (
     check_not_kept,
     credentials,
     only_fetches,
@@ -76,13 +75,14 @@ class Project:
         self.tell = tell
         self.baseline = baseline
         self.expects_red = False
-        self.sandbox = ProjectSandbox(repository, config, profile, tell)
         self._credentials = credentials(config, os.environ)
         setup = [command.argv for command in profile.commands.setup]
         self._installation = Installation(repository, foundation, setup, config)
         carried = CarriedFiles(repository.root, config.carry, tell)
-        self._runner = CommandRunner(
-            self.sandbox,
+        self.runner = CommandRunner(
+            repository,
+            config,
+            profile,
             self._installation,
             self._tell,
             redactor_of({**carried.secrets(), **secrets_in(self._credentials)}),
@@ -140,7 +140,7 @@ class Project:
         tree = self._installation.begin()
         results: list[CommandResult] = []
         for argv, secret in self._with_credentials(tree):
-            results.append(self._runner.of_setup(argv, tree, secret))
+            results.append(self.runner.of_setup(argv, tree, secret))
             if results[-1].exit_code != 0:
                 return tuple(results)
         tree.remove_nested()
@@ -170,7 +170,7 @@ class Project:
 
     def _require_namespace(self) -> None:
         """Raise SetupNotWalled where setup could pass the proxy and nobody allowed that."""
-        if waits_for_consent(self.sandbox.backend, self.config):
+        if waits_for_consent(self.runner.backend, self.config):
             raise SetupNotWalled(say(SETUP_NOT_WALLED))
 
     # -- commands at a commit
@@ -230,7 +230,7 @@ class Project:
         built = self._installation.place.built
         if fresh and (built is not None or not self.profile.commands.build):
             self._installation.show(place.commit_id(), built[1] if built is not None else ())
-        output = self._runner.one(name, argv, place, seconds=seconds)
+        output = self.runner.one(name, argv, place, seconds=seconds)
         if not fresh:
             self._known.keep(self._basis_of(place.commit_id()), output)
         return output
@@ -243,7 +243,7 @@ class Project:
     def _basis_of(self, commit: str) -> tuple[str, ...]:
         """Return what the result of a command depends on, beside the command."""
         code = code_of(self.repository.root, commit)
-        return (code, self._installation.mark, self.sandbox.backend.value)
+        return (code, self._installation.mark, self.runner.backend.value)
 
     def rerun(self, commit: str, argv: tuple[str, ...]) -> CommandResult:
         """Run tests without what their run before left, at a commit that is built first unless it
@@ -274,15 +274,14 @@ class Project:
         with self._installation.place.judging:
             self.set_up()
             with self.trial(commit, built=True) as place:
-                return self._runner.snippet(argv, place, seconds)
+                return self.runner.snippet(argv, place, seconds)
 
     def run_script(
         self, commit: str, argv: Sequence[str], readable: Path, *, network: bool, seconds: float
     ) -> CommandOutcome:
         """Run the script of a skill in a tree that shows a commit."""
         with self.trial(commit):
-            box = self.sandbox.box(self._installation, network=network, seconds=seconds)
-            outcome = self.sandbox.run(box.replace(readable=(*box.readable, readable)), argv)
+            outcome = self.runner.script(argv, readable, network=network, seconds=seconds)
         return outcome.replace(output="\n".join(plain_lines(outcome.output)))
 
 
