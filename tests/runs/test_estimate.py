@@ -11,13 +11,7 @@ from forge_bot.agent.models.open_model import read_exchanges
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.runs.estimate import (
-    Estimate,
-    estimate,
-    keep_estimate,
-    kept_estimate,
-    shipped_run,
-)
+from forge_bot.runs.estimate import Estimate, estimate, keep_estimate, kept_estimate, shipped_run
 from forge_bot.values import Effort, Tier, Usage
 from tests.fakes import clones
 from tests.fakes.bench import DEVELOP
@@ -148,10 +142,7 @@ def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: 
     price = usual_price(SONNET, whole)
     assert price is not None
     assert found.cost.p50 == price.quantize(Decimal("0.0001")) > 0
-    assert (found.runs, found.rests_on) == (
-        0,
-        "from the recorded run that ships, one small task",
-    )
+    assert (found.runs, found.rests_on) == (0, "from the recorded run that ships, one small task")
 
 
 def test_a_smaller_effort_counts_only_the_phases_it_has(sample: Sample) -> None:
