@@ -178,44 +178,37 @@ def _refused(error: GitFailed, branch: str) -> GitFailed:
     remedy = Remedy("resume") if why is PushRefusal.BEHIND else None
     # Of several branches that go out together, the others are refused for the sake of one.
     at_fault = next((refusal["branch"] for refusal in _REFUSED.finditer(error.output)), branch)
-    hint = _hint(why, words, at_fault)
+    signed = why is PushRefusal.RULES and "signature" in words.lower()
+    hint = _SIGNED_ONLY if signed else _HINTS[why].format(branch=at_fault)
     return PushRefused(error, why, words, hint=hint, branch=at_fault, remedy=remedy)
 
 
-def _hint(why: PushRefusal, words: str, branch: str) -> str:
-    match why:
-        case PushRefusal.BEHIND:
-            return (
-                "The remote branch has commits that are not here; nothing was overwritten. In "
-                f"the work tree run `git pull --no-rebase {ORIGIN} {branch}` and look at the "
-                "result."
-            )
-        case PushRefusal.ARCHIVED:
-            return (
-                "The repository is archived, so nothing can be pushed. Whoever owns it can "
-                "unarchive it in its settings."
-            )
-        case PushRefusal.WORKFLOWS:
-            return (
-                "The token may not change workflow files. Push the branch with your own "
-                "credentials, or give the token that right."
-            )
-        case PushRefusal.RULES if "signature" in words.lower():
-            return (
-                "The remote takes only signed commits there. A key signs those for merge "
-                "(`sign: true` in .forge/config.yml); ask an owner to leave feature/** and "
-                "forge-bot/** out of that rule. A squash merge is signed by GitHub itself."
-            )
-        case PushRefusal.RULES:
-            return (
-                "The remote's own rules refuse this branch; its words are above. Ask an owner, "
-                "or start the run on another branch."
-            )
-        case PushRefusal.CREDENTIALS:
-            return (
-                "The remote does not take your credentials: try `git push` by hand, or `gh "
-                "auth setup-git`."
-            )
+_HINTS = {
+    PushRefusal.BEHIND: (
+        "The remote branch has commits that are not here; nothing was overwritten. In the work tree"
+        f" run `git pull --no-rebase {ORIGIN} {{branch}}` and look at the result."
+    ),
+    PushRefusal.ARCHIVED: (
+        "The repository is archived, so nothing can be pushed. Whoever owns it can unarchive it in"
+        " its settings."
+    ),
+    PushRefusal.WORKFLOWS: (
+        "The token may not change workflow files. Push the branch with your own credentials, or"
+        " give the token that right."
+    ),
+    PushRefusal.RULES: (
+        "The remote's own rules refuse this branch; its words are above. Ask an owner, or start the"
+        " run on another branch."
+    ),
+    PushRefusal.CREDENTIALS: (
+        "The remote does not take your credentials: try `git push` by hand, or `gh auth setup-git`."
+    ),
+}
+_SIGNED_ONLY = (
+    "The remote takes only signed commits there. A key signs those for merge (`sign: true` in"
+    " .forge/config.yml); ask an owner to leave feature/** and forge-bot/** out of that rule. A"
+    " squash merge is signed by GitHub itself."
+)
 
 
 def _words_of_remote(output: str) -> str:

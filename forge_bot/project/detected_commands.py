@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from posixpath import basename
+from typing import cast
 
 from forge_bot.project.file_list import Listing, join, string, table, toml
 from forge_bot.settings.config import CONFIG
@@ -44,17 +45,7 @@ class ProjectCommands(Frozen):
     format: tuple[Command, ...] = ()
 
     def of(self, name: CommandName) -> tuple[Command, ...]:
-        match name:
-            case CommandName.SETUP:
-                return self.setup
-            case CommandName.BUILD:
-                return self.build
-            case CommandName.TEST:
-                return self.test
-            case CommandName.LINT:
-                return self.lint
-            case CommandName.FORMAT:
-                return self.format
+        return cast("tuple[Command, ...]", getattr(self, name.value))
 
 
 class DetectedCommands(Frozen):
@@ -108,26 +99,16 @@ def find_in(
     read: Callable[[Listing, str], DetectedCommands],
     kind: str,
 ) -> DetectedCommands:
-    """Return the commands of the project at the root.
-
-    If it has no tests, return those of the projects in folders.
-    """
+    """Return the commands of the project at the root, and those in folders if it has no tests."""
     root = read(listing, "") if listing.first("", tuple(manifests)) else DetectedCommands()
     if root.commands.test:
         return root
     folders = listing.projects(manifests)
-    left = (
-        (f"{len(folders)} {kind} projects; only the first {MOST_PROJECTS} are run.",)
-        if len(folders) > MOST_PROJECTS
-        else ()
-    )
-    return combined(
-        [
-            root,
-            *(read(listing, folder) for folder in folders[:MOST_PROJECTS]),
-            DetectedCommands(notes=left),
-        ]
-    )
+    parts = [root, *(read(listing, folder) for folder in folders[:MOST_PROJECTS])]
+    if len(folders) > MOST_PROJECTS:
+        note = f"{len(folders)} {kind} projects; only the first {MOST_PROJECTS} are run."
+        parts.append(DetectedCommands(notes=(note,)))
+    return combined(parts)
 
 
 _PYTHON = ("*.py", "*.pyi")

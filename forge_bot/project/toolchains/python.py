@@ -4,7 +4,7 @@ configures, else those that tox or CI calls.
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from posixpath import basename, dirname
 
@@ -37,13 +37,8 @@ from forge_bot.text_format import names
 from forge_bot.values import CommandName, Frozen
 
 _PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
-_CONFIGURATIONS = (
-    *((name, ("pytest",)) for name in _PYTEST_FILES),
-    ("pyproject.toml", ("tool", "pytest")),
-    ("tox.ini", ("pytest",)),
-    ("setup.cfg", ("tool:pytest",)),
-)
-"""The files and tables that may configure pytest."""
+_CONFIGURES_PYTEST = re.compile(r"^\[(?:tool[.:])?pytest\b", re.MULTILINE)
+"""A table for pytest in pyproject.toml, tox.ini or setup.cfg."""
 _USES_PYTEST = re.compile(
     r"^[^\S\n]*(?:import|from)\s+pytest\b|^(?:async\s+)?def\s+test_", re.MULTILINE
 )
@@ -125,25 +120,14 @@ def _first(texts: dict[str, str], sign: re.Pattern[str]) -> str:
 
 
 def _find_configuration(listing: Listing, folder: str) -> str:
-    """Return what configures pytest; empty when nothing does.
-
-    The places are in the order in which pytest looks.
-    Source: https://docs.pytest.org/en/stable/reference/customize.html
-    """
-    for name, path_of_table in _CONFIGURATIONS:
-        path = join(folder, name)
-        if not listing.has(path):
-            continue
-        text = listing.text(path)
-        content: Mapping[str, object] = toml(text) if name.endswith(".toml") else ini(text)
-        if name in _PYTEST_FILES or _section(content, path_of_table) is not None:
+    """Return what configures pytest; empty when nothing does."""
+    for name in ("pyproject.toml", "tox.ini", "setup.cfg"):
+        if _CONFIGURES_PYTEST.search(listing.text(path := join(folder, name))):
             return f"{path} configures pytest"
+    if own := listing.first(folder, _PYTEST_FILES):
+        return f"{own} configures pytest"
     own = listing.first(folder, ("conftest.py", "tests/conftest.py"))
     return f"{own} is pytest's" if own else ""
-
-
-def _section(content: Mapping[str, object], path: Sequence[str]) -> object:
-    return table(content, *path[:-1]).get(path[-1])
 
 
 _LINTERS = frozenset({"flake8", "mypy", "pycodestyle", "pyflakes", "pylint", "ruff"})
@@ -339,10 +323,7 @@ def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...
 
 def _must_install(listing: Listing, project: _Project) -> bool:
     needs = project.needs
-    named = any(
-        source.requirements and (source.for_tests or source.for_development or source.for_running)
-        for source in needs.sources
-    )
+    named = any(source.requirements and source.purpose for source in needs.sources)
     built = needs.installable and listing.has_folder(join(project.folder, "src"))
     return bool(needs.dependencies or named or built)
 

@@ -11,8 +11,10 @@ from forge_bot.project.detected_commands import ENV, Command, command
 from forge_bot.project.file_list import Listing, ini, items, join, string, strings, table, toml
 from forge_bot.values import Frozen
 
-_TEST_NAMES = frozenset({"test", "tests", "testing"})
-_DEV_NAMES = frozenset({"dev", "develop", "development"})
+_PURPOSES = {
+    **dict.fromkeys(("test", "tests", "testing"), "tests"),
+    **dict.fromkeys(("dev", "develop", "development"), "development"),
+}
 _ROOT_FILE = re.compile(
     r"(?:requirements(?:[-_.](?P<after>\w+))?|(?P<before>\w+)[-_.]requirements)\.txt"
 )
@@ -37,19 +39,11 @@ class DependencySource(Frozen):
     requirements: tuple[str, ...]
 
     @property
-    def for_tests(self) -> bool:
-        """Return whether the name says that tests need these."""
-        return _canonical(self.about) in _TEST_NAMES
-
-    @property
-    def for_development(self) -> bool:
-        """Return whether the name says that developers need these."""
-        return _canonical(self.about) in _DEV_NAMES
-
-    @property
-    def for_running(self) -> bool:
-        """Return whether the project needs these in order to run at all."""
-        return self.kind == "file" and self.about in {"", "base"}
+    def purpose(self) -> str:
+        """What its name says these are for: tests, development, or running; empty for all else."""
+        if self.kind == "file" and self.about in {"", "base"}:
+            return "running"
+        return _PURPOSES.get(_canonical(self.about), "")
 
     def names(self, project: str) -> bool:
         return any(_name_of(line) == project for line in self.requirements)
@@ -253,7 +247,7 @@ def pip_packages(
     if not with_tests:
         return PipPackages(requirements=pinned)
     files = [source.name for source in chosen if source.kind == "file"]
-    base = [s.name for s in needs.sources if s.for_running and not needs.dependencies]
+    base = [s.name for s in needs.sources if s.purpose == "running" and not needs.dependencies]
     files = [*dict.fromkeys((*base, *files))]
     extras = ",".join(source.name for source in chosen if source.kind == "extra")
     place = (f"./{needs.folder}" if needs.folder else ".") + (f"[{extras}]" if extras else "")
@@ -379,8 +373,10 @@ def _sources_for_tests(
     Those for development are used when there are none for tests, or if only they name the tool that
     runs the tests. Where nothing has such a name, the shortest source that names the tool is used.
     """
-    tests = _choose_sources([source for source in needs.sources if source.for_tests])
-    development = _choose_sources([source for source in needs.sources if source.for_development])
+    tests = _choose_sources([source for source in needs.sources if source.purpose == "tests"])
+    development = _choose_sources(
+        [source for source in needs.sources if source.purpose == "development"]
+    )
     runner = tools[:1]
     if not (tests or development):
         others = _choose_sources([s for s in needs.sources if any(map(s.names, runner))])
