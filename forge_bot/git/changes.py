@@ -5,24 +5,20 @@ import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 from forge_bot.git.files_at import SUBMODULE, entries_of
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import named_folder, own_folders, tree_id
 
-Kind = Literal["added", "modified", "deleted", "untracked", "conflicted"]
-_UNMERGED = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
-
 
 @dataclass(frozen=True, slots=True)
 class StatusEntry:
-    """A path from the top of the tree, and how it differs from the last commit. A nested repository
-    ends in a slash.
+    """A path from the top of the tree that differs from the last commit, and whether git does not
+    know it. A nested repository ends in a slash.
     """
 
     path: str
-    kind: Kind
+    untracked: bool = False
 
 
 def status(folder: Path, index: Mapping[str, str] | None = None) -> tuple[StatusEntry, ...]:
@@ -39,7 +35,7 @@ def status(folder: Path, index: Mapping[str, str] | None = None) -> tuple[Status
     rows = git(folder, "status", *form, *files, env=index).names
     if index is not None:
         rows = [f" {row[1:]}" if row[0] != "?" else row for row in rows if row[1] != " "]
-    return tuple(StatusEntry(row[3:], _kind(row[:2])) for row in rows)
+    return tuple(StatusEntry(row[3:], row.startswith("??")) for row in rows)
 
 
 def untracked(folder: Path) -> tuple[str, ...]:
@@ -70,16 +66,6 @@ def new(folder: Path) -> tuple[str, ...]:
     a slash.
     """
     return git(folder, "ls-files", "--others", "--exclude-standard", "-z").names
-
-
-def _kind(code: str) -> Kind:
-    if code == "??":
-        return "untracked"
-    if code in _UNMERGED:
-        return "conflicted"
-    if "D" in code:
-        return "deleted"
-    return "added" if code[0] == "A" else "modified"
 
 
 def discard(folder: Path, paths: Sequence[str], commit: str = "HEAD") -> None:

@@ -102,40 +102,24 @@ _known = lru_cache(maxsize=4_096)(_resolved)
 
 # The files by which git itself knows it (wt-status.c, wt_status_get_state), in the order in which
 # they decide.
-_SIGNS = (
-    ("rebase-merge", "rebase"),
-    ("rebase-apply/applying", "am"),
-    ("rebase-apply", "rebase"),
-    ("MERGE_HEAD", "merge"),
-    ("CHERRY_PICK_HEAD", "cherry-pick"),
-    ("REVERT_HEAD", "revert"),
-    ("BISECT_LOG", "bisect"),
-)
-_TODO = "sequencer/todo"
+_SIGNS = {
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "BISECT_LOG": "bisect",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """Something that is under way, by the name of its git command."""
-
-    name: str
-
-    @property
-    def way_out(self) -> str:
-        """Return the commands that end the operation."""
-        if self.name == "bisect":
-            return "End it with `git bisect reset`."
-        return f"Finish it (git {self.name} --continue) or give it up (git {self.name} --abort)."
-
-
-def under_way(folder: Path) -> Operation | None:
-    """Return the operation under way in this work tree; each work tree has its own."""
+def under_way(folder: Path) -> tuple[str, str] | None:
+    """Return the git command that is under way in this work tree, and the way to end it."""
     own = own_folders(folder)[0]
-    operation = next((name for sign, name in _SIGNS if (own / sign).exists()), None)
-    if operation is None and (own / _TODO).is_file():
-        # Between two commits of a series the sign of the single one is gone.
-        operation = "revert" if (own / _TODO).read_bytes().startswith(b"revert") else "cherry-pick"
-    return Operation(operation) if operation else None
+    name = next((name for sign, name in _SIGNS.items() if (own / sign).exists()), "")
+    if name == "bisect":
+        return name, "End it with `git bisect reset`."
+    way_out = f"Finish it (git {name} --continue) or give it up (git {name} --abort)."
+    return (name, way_out) if name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +144,8 @@ def head(folder: Path) -> Head:
         sentence = f"No branch is checked out in {folder}"
         if (operation := under_way(folder)) is None:
             raise DetachedHead(f"{sentence}.")
-        why = f"a {operation.name} is under way"
-        raise DetachedHead(f"{sentence}: {why}.", hint=operation.way_out)
+        name, way_out = operation
+        raise DetachedHead(f"{sentence}: a {name} is under way.", hint=way_out)
     branch = ref.removeprefix(HEADS)
     raise NoCommits(f"The branch {branch} in {folder} has no commit yet.")
 

@@ -52,8 +52,8 @@ def test_only_the_named_paths_are_committed_and_the_rest_stays_as_it_is(scene: S
 
     assert scene.tree.changed("HEAD~1") == ("src/app.py", "src/new.py")
     assert scene.tree.status() == (
-        StatusEntry("staged.txt", "added"),
-        StatusEntry("untracked.txt", "untracked"),
+        StatusEntry("staged.txt"),
+        StatusEntry("untracked.txt", untracked=True),
     )
 
 
@@ -88,7 +88,7 @@ def test_a_path_with_an_odd_name_is_that_path_and_no_pattern_or_option(
 
     assert scene.tree.commit("forge: step", RUN, [name])
     assert scene.tree.changed("HEAD~1") == (name,)
-    assert scene.tree.status() == (StatusEntry("bystander.txt", "untracked"),)
+    assert scene.tree.status() == (StatusEntry("bystander.txt", untracked=True),)
 
 
 def test_a_path_outside_the_tree_is_refused(scene: Scene) -> None:

@@ -170,7 +170,7 @@ def test_a_patch_applies_wholly_or_not_at_all(scene: Scene) -> None:
 
     with pytest.raises(GitFailed, match="patch does not apply"):
         other.apply(tree.patch())
-    assert other.status() == (StatusEntry("README.md", "modified"),)
+    assert other.status() == (StatusEntry("README.md"),)
 
 
 def test_a_patch_for_other_white_space_does_not_fit_whatever_the_settings(scene: Scene) -> None:

@@ -121,7 +121,7 @@ def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> N
     """Refuse a change of code in a phase that only writes a document."""
     if implementing:
         return
-    tracked = {change.path for change in run.tree.status() if change.kind != "untracked"}
+    tracked = {change.path for change in run.tree.status() if not change.untracked}
     wrong = [path for path in changed if path in tracked]
     if wrong:
         raise OutOfBounds(

@@ -219,8 +219,9 @@ def operation(subject: CheckSubject) -> Iterator[CheckResult]:
     if tree is None or not (tree / ".git").exists():
         return
     if (pending := under_way(tree)) is not None:
-        sentence = f"A {pending.name} is under way in {tree}; commits of the run would get into it."
-        yield refuse(pending.name, sentence, pending.way_out)
+        name, way_out = pending
+        sentence = f"A {name} is under way in {tree}; commits of the run would get into it."
+        yield refuse(name, sentence, way_out)
 
 
 def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
