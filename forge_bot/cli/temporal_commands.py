@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
+from forge_bot.cli.terminal_session import at_terminal
 from forge_bot.errors import BadOption, TemporalUnavailable, TokenRefused
 from forge_bot.git import Repository
 from forge_bot.runs.models_and_prompts import kept_model
@@ -62,6 +63,7 @@ def choose_place(
         model=model,
         push=pushes,
         open_pr=ending.open_pr,
+        post=at_terminal(),
         heartbeat_seconds=float(os.environ.get(SILENCE) or 20),
     )
 

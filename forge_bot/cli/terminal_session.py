@@ -25,6 +25,7 @@ from forge_bot.runs.models_and_prompts import TierModels
 from forge_bot.runs.publish_result import opener
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.question_text import question_text
+from forge_bot.runs.request_draft import poster
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, person_answer
 from forge_bot.runs.session import VIA, Asker, Session
 from forge_bot.sentences import listed, say
@@ -266,6 +267,7 @@ def make_session(
         show=shown,
         push=ending.push or ending.open_pr,
         # Only where somebody can be asked whether it may be.
+        post=poster(os.environ) if at_terminal() else None,
         open_pr=opener(repository.root) if ending.open_pr else None,
         until=until,
     )

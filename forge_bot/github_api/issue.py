@@ -85,6 +85,20 @@ def rendered_issue(ref: IssueRef, token: str | None, api_url: str | None = None)
         return github.rendered(ref.number)
 
 
+def comment_once(ref: IssueRef, text: str, token: str, api_url: str | None = None) -> str:
+    """Write a comment on an issue, unless one with the same text is there; return its URL. Raises
+    GitHubError.
+    """
+    with _connect(ref, token, api_url) as github:
+        # A process that was killed after it wrote could not note that it did.
+        there = (comment for comment in github.comments(ref.number) if _same(comment.body, text))
+        return (next(there, None) or github.comment(ref.number, text)).url
+
+
+def _same(body: str, text: str) -> bool:
+    return body.replace("\r\n", "\n").strip() == text.strip()
+
+
 def _connect(ref: IssueRef, token: str | None, api_url: str | None) -> Forge:
     api = api_url or api_of(f"https://{ref.host}")
     return connect(f"{ref.owner}/{ref.repository}", token, api, patience=0)

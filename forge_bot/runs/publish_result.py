@@ -12,6 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
+from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PeopleCommitted
 from forge_bot.errors import GhFailed, GitFailed, PushRefusal, PushRefused
 from forge_bot.git import Repository
@@ -44,6 +45,9 @@ has up to four bytes."""
 
 _TRIES = 5
 """Attempts to push. Each lost one means that somebody pushed to the branch for merge."""
+
+Post = Callable[[str, str], str]
+"""Posts a text as a comment to the issue at an address, and returns the comment's own address."""
 
 _SECONDS = 120
 _ADDRESS = re.compile(r"https?://\S+/pull/\d+")
@@ -177,7 +181,16 @@ class Publisher:
     run: Run
     _: KW_ONLY
     push: bool = False
+    post: Post | None = None
     open_pr: OpenPullRequest | None = None
+
+    def asks(self) -> bool:
+        """Return whether a person is to be asked before the summary is posted."""
+        return (
+            self.post is not None
+            and can_be_posted(self.run.pipeline, self.run.state)
+            and not may_post(self.run.pipeline, self.run.state)
+        )
 
     def peoples_commits(self) -> PeopleCommitted | None:
         """Return the report on what people added to the code branch, also at a remote that is
@@ -197,8 +210,7 @@ class Publisher:
             case "pull-request":
                 return self._pull_request()
             case "post-to-source":
-                words = "a run here posts no comment; the pull request names the issue"
-                return PublishResult(detail=words)
+                return self._post()
             case "final-commit":
                 return self._final_commit()
 
@@ -217,6 +229,20 @@ class Publisher:
         if self.open_pr is not None and offered.branch:
             url = self.open_pr(wanted_pull_request(run, offered.branch, written))
         return publish_result(offered, detail, url)
+
+    def _post(self) -> PublishResult:
+        run = self.run
+        if (
+            self.post is not None
+            and can_be_posted(run.pipeline, run.state)
+            and may_post(run.pipeline, run.state)
+        ):
+            address = self.post(run.state.source.url, comment_text(run))
+            return PublishResult(detail="posted the summary to the issue", url=address)
+        why = "it takes a person at a terminal, GITHUB_TOKEN and an issue on GitHub"
+        if run.state.flags.skip_pr:
+            why = "the run was begun with --nopr"
+        return PublishResult(detail=f"the summary was not posted to the issue: {why}")
 
     def _final_commit(self) -> PublishResult:
         name = self.run.state.branch

@@ -144,6 +144,7 @@ class RunActivities:
         ]
 
     def _make_session(self, order: Order) -> Session:
+        from forge_bot.runs.request_draft import poster
 
         begin = order.begin
         repository = Repository.find(Path(begin.repository))
@@ -160,6 +161,7 @@ class RunActivities:
             self._tell_of(begin.run),
             lambda _question: None,
             push=begin.push,
+            post=poster(os.environ) if begin.post else None,
             open_pr=opener(repository.root) if begin.open_pr else None,
             environ=os.environ,
         )

@@ -187,6 +187,7 @@ class TemporalSession:
             model=self.place.model,
             push=self.place.push,
             open_pr=self.place.open_pr,
+            post=self.place.post,
             heartbeat_seconds=self.place.heartbeat_seconds,
         )
         keep_place(repository, info.name, self.place)

@@ -27,6 +27,7 @@ class RunBegin(Frozen):
     model: str | None = None
     push: bool = Field(default=False, description="push each report before the next step")
     open_pr: bool = False
+    post: bool = Field(default=False, description="ask whether the summary goes to the issue")
     heartbeat_seconds: float = Field(description="silence after which a worker counts as lost")
     pauses: tuple[float, ...] = Field(
         default=(60, 300, 900), description="seconds before another try; the last is repeated"

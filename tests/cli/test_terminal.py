@@ -18,6 +18,7 @@ import pytest
 
 from tests.bot import scene
 from tests.fakes import script
+from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.sample import Sample
 from tests.fakes.tool_servers import SERVER, unruly
 from tests.fakes.warm_python import warm_python
@@ -154,6 +155,41 @@ def test_a_signal_at_the_question_ends_the_command_at_once(
     assert "Traceback" not in person.seen
     assert "never retrieved" not in person.seen
     assert "waits for an answer" in sample.forge("list").out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("key", "posted"), [("p", 1), ("s", 0)])
+def test_the_summary_goes_to_the_issue_if_the_person_says_so(
+    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, key: str, posted: int
+) -> None:
+    issue = on_github(github, monkeypatch)
+    with terminal(
+        sample, "run", ISSUE, "--effort", "S", "--yes", "--model", sample.model()
+    ) as person:
+        person.until("Your answer")
+        person.say("a")
+        seen = person.until("Your answer")
+        assert "Post this summary" in seen
+        assert "/o/r/issues/42" in seen
+        person.say(key)
+        person.until("Done.")
+        assert person.ended() == 0
+    assert [
+        comment.body.startswith("<!-- forge-bot:summary run=") for comment in issue.comments
+    ] == [True] * posted
+
+
+ISSUE = "https://github.com/o/r/issues/42"
+
+
+def on_github(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> Issue:
+    """An issue on a GitHub that this shell has a token for."""
+    repository = github.repository("o/r")
+    issue = github.issue(repository, TASK, number=42)
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GH_HOST", github.url.partition("://")[2])
+    monkeypatch.setenv("GITHUB_TOKEN", github.token("ann"))
+    return issue
 
 
 @pytest.mark.slow
