@@ -12,7 +12,7 @@ from types import FrameType
 from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.comments.command_replies import reply_to_error
 from forge_bot.bot.comments.reply import CommentReply, reply
-from forge_bot.bot.comments.tracking_comment import exit_code, short_summary, summary
+from forge_bot.bot.comments.tracking_comment import exit_code, tracking
 from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.follow_ups import show_follow_ups
 from forge_bot.bot.job_context import (
@@ -156,7 +156,7 @@ class _Visit:
 
     def report(self, outcome: Outcome, reply: CommentReply | None) -> int:
         """The last words, in tracking comment, thread, summary and log; the exit code."""
-        text = self._track(reply) or (short_summary(reply) if reply is not None else "")
+        text = self._track(reply) or (reply.text if reply is not None else "")
         self._reply = reply
         failed = exit_code(outcome) != 0
         if reply is not None:
@@ -237,9 +237,7 @@ class _Visit:
         )
 
     def _track(self, reply: CommentReply | None) -> str:
-        """Return the summary of the run, after an update of its tracking comment; empty without a
-        run.
-        """
+        """Bring the tracking comment up to date, and return it; empty without a run."""
         if self.supervisor is None or self.info is None:
             return ""
         try:
@@ -254,7 +252,7 @@ class _Visit:
             return ""
         with suppress(ForgeError):
             self.supervisor.writer.track(view)
-        return summary(view)
+        return tracking(view)
 
 
 def _run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:

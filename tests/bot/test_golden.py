@@ -10,7 +10,7 @@ import pytest
 
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.reply import reply
-from forge_bot.bot.comments.tracking_comment import summary, tracking
+from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.gate.messages import command_table, flag_table
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.pull_request import pull_request
@@ -53,7 +53,6 @@ COMMENTS: dict[str, Callable[[], str]] = {
         for name, made in scene.WAITING.items()
     },
     "pull-request": _pull_request,
-    "summary": lambda: summary(scene.design_waits()),
     "catalogue": _catalogue,
 }
 

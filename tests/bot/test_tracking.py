@@ -5,7 +5,7 @@ thing.
 import pytest
 
 from forge_bot.bot.comments.reply import RunView, next_move, reply
-from forge_bot.bot.comments.tracking_comment import exit_code, summary, tracking
+from forge_bot.bot.comments.tracking_comment import exit_code, tracking
 from forge_bot.engine.state import TaskState, TaskStatus
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.fit_comment import LIMIT, size
@@ -30,8 +30,8 @@ def test_no_table_is_wider_than_a_telephone() -> None:
     made.reject("Say what happens at the end of the calendar.")
     sent_back = scene.view(scene.until(made, "pr-creation").state)
     texts = [pull_request(view, {}).body for view in (sent_back, scene.delivered())]
-    for view in (scene.at_work(), scene.design_waits(), scene.done(), sent_back):
-        texts += [tracking(view), summary(view)]
+    views = (scene.at_work(), scene.design_waits(), scene.done(), sent_back)
+    texts += map(tracking, views)
     tables = [table for text in texts for table in elements(text.replace("<wbr>", " "), "table")]
     assert len(tables) > len(texts)
     for table in tables:
@@ -65,9 +65,8 @@ def test_a_stranger_s_title_branch_or_effort_reason_does_nothing() -> None:
         title=hostile, effort_reason=hostile, base_branch="a`b|c", branch="feature/(x)-@ann"
     )
     view = view.model_copy(update={"state": state, "estimate": hostile})
-    for said in (tracking(view), summary(view)):
-        assert acts(said) == []
-        assert len(elements(said, "details")) == 1
+    assert acts(tracking(view)) == []
+    assert len(elements(tracking(view), "details")) == 1
     assert f"[`feature/(x)-@ann`]({view.links.tree})" in tracking(view)
 
 
@@ -92,16 +91,14 @@ def test_a_stranger_s_title_branch_or_effort_reason_does_nothing() -> None:
         ),
     ],
 )
-def test_comment_summary_and_exit_code_say_the_same(view: object, outcome: Outcome) -> None:
+def test_comment_and_exit_code_say_the_same(view: object, outcome: Outcome) -> None:
     look = view() if callable(view) else view
     assert isinstance(look, RunView)
     move = next_move(look)
     assert move.outcome is outcome
     green = {Outcome.DONE, Outcome.WAITING, Outcome.BUDGET, Outcome.ABANDONED}
     assert exit_code(outcome) == (0 if outcome in green else outcome.value)
-    assert f"exit code {exit_code(outcome)}" in summary(look)
     assert shown(move.headline) in shown(tracking(look))
-    assert shown(move.headline) in shown(summary(look))
 
 
 def test_what_is_in_the_way_of_an_answer_does_not_hide_the_question() -> None:

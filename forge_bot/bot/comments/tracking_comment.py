@@ -1,10 +1,10 @@
-"""The tracking comment, one for a run and edited as the run proceeds, and the summary on the page
-of a workflow run, which says the same with its exit code.
+"""The tracking comment, one for a run and edited as the run proceeds; the page of a workflow run
+shows it too.
 
 The next step is at the top, then the state of each phase, and the cost.
 """
 
-from forge_bot.bot.comments.reply import CommentReply, RunView, next_move, pull_request_link
+from forge_bot.bot.comments.reply import RunView, next_move, pull_request_link
 from forge_bot.engine.phase_rows import Row, rows
 from forge_bot.engine.phases import (
     EndPhase,
@@ -126,42 +126,6 @@ def _task(view: RunView, task: TaskState) -> str:
         verdict=Markdown(verdict_words(task.verdict)),
         documents=Markdown(", ".join(documents)),
     )
-
-
-_SAID = {
-    Outcome.DONE: "progress.summary.done",
-    Outcome.FAILED: "progress.summary.failed",
-    Outcome.USAGE: "progress.summary.asked_for_wrongly",
-    Outcome.WAITING: "progress.summary.waiting",
-    Outcome.BUDGET: "progress.summary.waiting_for_budget",
-    Outcome.REFUSED: "progress.summary.refused",
-    Outcome.ABANDONED: "progress.summary.abandoned",
-}
-
-
-def summary(view: RunView) -> str:
-    """Markdown for GITHUB_STEP_SUMMARY; GitHub takes 1 MiB, this is far below."""
-    move = next_move(view)
-    issue = view.state.source
-    thread = (
-        say("progress.summary.issue", id=issue.id, url=issue.url)
-        if issue.is_on_forge and issue.url
-        else ""
-    )
-    return compose([outcome(move), move.text, thread, facts(view), phases(view), tasks(view)])
-
-
-def short_summary(reply: CommentReply) -> str:
-    """The summary of a run without anything to look at: a refused command, an unready setup."""
-    return compose([outcome(reply), reply.text])
-
-
-def outcome(reply: CommentReply) -> str:
-    """The heading: how the invocation ended, and with which exit code of the job."""
-    if reply.outcome is None:
-        return f"## forge-bot: {say('progress.summary.under_way')}"
-    code = say("words.exit_code", code=exit_code(reply.outcome))
-    return f"## forge-bot: {say(_SAID[reply.outcome])}\n\n<sub>{code}</sub>"
 
 
 def exit_code(outcome: Outcome) -> int:
