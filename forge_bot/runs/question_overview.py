@@ -48,6 +48,7 @@ class Overview(Frozen):
 
     outline: DesignOutline = DesignOutline()
     notes: str = ""
+    reach: str = ""
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
     drafted: str = unless_empty("", "how many lines the drafted change adds and removes")
@@ -100,6 +101,9 @@ def overview_of(
     return Overview(
         outline=_outline(pipeline, names, read),
         notes=_notes(state, asked),
+        reach=" ".join(
+            record.reach for name in names if (record := state.artifacts.get(name)) is not None
+        ).strip(),
         reviews=_reviews(state, names, reports, edits, read),
         edits=edits,
         drafted=_count_lines(read(DRAFT)) if DRAFT in names else "",

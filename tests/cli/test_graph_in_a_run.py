@@ -1,4 +1,6 @@
-"""What the graph of a project does in a run at the terminal: rules that a change breaks."""
+"""What the graph of a project does in a run at the terminal: what a design reaches, names that are
+not there, and rules that a change breaks.
+"""
 
 import json
 from typing import Any
@@ -6,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.sample import Sample
-from tests.fakes.script import GUARD, TEST, change, review
+from tests.fakes.script import GUARD, HEADINGS, TEST, Answer, change, document, review
 
 TASK = "`rota who` names somebody for days before the rota starts"
 MANIFEST = """version: 1
@@ -22,6 +24,12 @@ BREAKS = {
         "    import rota.cli\n\n    return rota.cli\n"
     ),
 }
+
+
+def design(*items: str) -> Answer:
+    text = str(document(*HEADINGS["architect"], title="fix: guard the start")["artifact_markdown"])
+    listed = "".join(f"{item}\n" for item in items)
+    return {"artifact_markdown": text.replace("## Changes\n\n", f"## Changes\n\n{listed}\n")}
 
 
 def forbids(sample: Sample) -> None:

@@ -1,11 +1,13 @@
-"""The requirements of an artifact, the problems of a text that has to meet them, and signs of risk
-in it and in how a repository is set up, which a person should see first.
+"""The requirements of an artifact, the problems of a text that has to meet them; what the graph of
+the base commit adds, and signs of risk in it and in how a repository is set up, which a person
+should see first.
 """
 
 import re
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
-from forge_bot.artifacts.design_outline import read_open_decisions
+from forge_bot.artifacts.design_outline import read_open_decisions, read_outline
 from forge_bot.artifacts.markdown import split_documents
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
 from forge_bot.artifacts.read_artifact import AnswersFor, inspect, numbered_requirements
@@ -28,8 +30,13 @@ from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_snapshot import RunSnapshot
 from forge_bot.sandbox.box import BackendName
+from forge_bot.sentences import listed, say
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Verdict
+
+if TYPE_CHECKING:
+    from forge_bot.project.graph.project_graph import ProjectGraph
+
 
 _HIDDEN = (
     "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code"
@@ -161,12 +168,11 @@ def answer_contract(
 def contract_of(
     run: Run | RunSnapshot, phase: AnyPhase, headings: tuple[str, ...]
 ) -> ArtifactContract:
-    plan = run.pipeline.approved_first
     return ArtifactContract(
         headings=headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
         tasks=isinstance(phase, AgentPhase) and phase.tasks,
-        plans=plan is not None and phase.id == plan.id,
+        plans=_plans(run, phase),
         carries=phase.carries if isinstance(phase, AnsweringPhase) else (),
         may_end_run=isinstance(phase, AgentPhase) and phase.may_end_run,
     )
@@ -226,9 +232,59 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
     return tuple(risks)
 
 
+_NAMED = 3
+
+
+def inspected_with_graph(
+    run: Run, phase: AnyPhase, inspection: Inspection, text: str
+) -> Inspection:
+    """Return the facts of a phase's document with those that the project's graph adds: the reach of
+    the change, where the document plans it.
+    """
+    files = tuple(file.path for file in read_outline(text).files) if _plans(run, phase) else ()
+    if not files:
+        return inspection
+    from forge_bot.project.graph.read_graph import graph_at
+
+    return inspection.replace(reach=_reach(files, graph_at(run.repository, run.state.base_commit)))
+
+
+def _plans(run: Run | RunSnapshot, phase: AnyPhase) -> bool:
+    """Return whether a phase's document plans the change."""
+    plan = run.pipeline.approved_first
+    return plan is not None and phase.id == plan.id
+
+
 def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
     """Return the signs of risk in a document that a person is shown at the next question."""
     if not (isinstance(phase, AgentPhase) and phase.shows_risks):
         return ()
     files = run.repository.list_files(run.state.base_commit)
     return (*_design_risks(text, files, run.config.protected), *unseen_risks(run))
+
+
+def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
+    """Return in a line or two what depends on the changed files, and those of them that no test
+    imports, not through other files either.
+    """
+    if graph is None:
+        return ""
+    from forge_bot.project.graph.graph_query import reach_of
+
+    changed = [path for path in files if path in graph.files and graph.files[path].kind.is_code]
+    reach = reach_of(graph, changed)
+    sentences: list[str] = []
+    if reach.code:
+        tests = (
+            say("question.and_tests", count=len(reach.tests))
+            if reach.tests
+            else say("question.and_no_test")
+        )
+        sentences.append(say("question.reaches", count=len(reach.code), tests=tests))
+    untested = [
+        path for path in changed if not path.endswith(".pyi") and not reach_of(graph, [path]).tests
+    ]
+    if untested:
+        names = listed(untested, "words.or", most=_NAMED)
+        sentences.append(say("question.no_test_reaches", names=names))
+    return " ".join(sentences)
