@@ -22,22 +22,14 @@ def several(count: int, word: str) -> str:
 
 
 def gist(text: str, most: int) -> str:
-    """Return the beginning of a text in one line of at most `most` characters.
-
-    It ends after a whole sentence, else after a comma or semicolon of the first sentence, else
-    after a word, and with an ellipsis. It does not end inside a parenthesis that begins late enough
-    to be left out.
+    """Return the beginning of a text in one line of at most `most` characters, in whole words where
+    it has any, and with an ellipsis.
     """
     line = " ".join(text.split())
     if len(line) <= most:
         return line
     room = line[: most - 2]
-    opened = room.rfind("(")
-    if opened > most // 3 and ")" not in room[opened:]:
-        room = room[:opened]
-    ends = (max(room.rfind(sign) for sign in signs) for signs in ((". ",), ("; ", ", "), (" ",)))
-    end = next((at for at in ends if at > most // 3), len(room))
-    return f"{room[:end]}{'.' if room[end : end + 1] == '.' else ''} …"
+    return f"{room.rpartition(' ')[0] or room} …"
 
 
 def whole_sentences(text: str, most: int) -> str:

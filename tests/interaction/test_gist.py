@@ -1,13 +1,17 @@
-"""The beginning of a long text ends where a sentence or a part of one ends."""
+"""The beginning of a long text ends between words."""
 
 import pytest
 
 from forge_bot.text_format import gist
-from tests.fakes.rows import rows
-
-ROWS = rows(__file__)
 
 
-@pytest.mark.parametrize(("text", "shown"), ROWS["a_text_is_cut_where"])
-def test_a_text_is_cut_where_its_sense_ends(text: str, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Two\n lines  as one.", "Two lines as one."),
+        ("It returns the day, so that swaps count both ways", "It returns the day, so that …"),
+        ("x" * 40, f"{'x' * 30} …"),
+    ],
+)
+def test_a_text_is_cut_between_words(text: str, shown: str) -> None:
     assert gist(text, 32) == shown
