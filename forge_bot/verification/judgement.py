@@ -268,12 +268,9 @@ def _notes(before: CommandResult | None, now: CommandResult | None) -> Iterator[
     elif _fails(now) and not [*_reasons(before, now)]:
         named = _naming(now.failures, _OLD_NAMED)
         yield f"{_label(now)} was red before the change and still is{named}."
-    if now.exit_code == 0 and now.failures == (UNNAMED,):
-        yield f"{_label(now)} ended well although its output counts failures, without naming them."
-    elif now.exit_code == 0 and now.failures:
-        yield (
-            f"{_label(now)} ended well although its output names failures{_naming(now.failures)}."
-        )
+    if now.exit_code == 0 and now.failures:
+        named = _naming(now.failures)
+        yield f"{_label(now)} ended well although its output tells of failures{named}."
     if before.tests is not None and now.tests is not None and now.tests < before.tests:
         yield (
             f"{_label(now)} ran fewer tests than before the change: {now.tests} instead of"

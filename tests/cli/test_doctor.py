@@ -48,10 +48,9 @@ def test_what_is_missing_or_cannot_be_read_is_told_with_its_place_or_the_next_st
     assert [word for word in words if word not in said.out] == []
 
 
-@pytest.mark.parametrize("text", ["rules: [", "rules:\n  - layer: [a]\n", "nodes: 3\n"])
-def test_a_manifest_that_cannot_be_read_is_refused(sample: Sample, text: str) -> None:
+def test_a_manifest_that_cannot_be_read_is_refused(sample: Sample) -> None:
     (sample.path / ".forge").mkdir(exist_ok=True)
-    (sample.path / ".forge" / "manifest.yaml").write_text(text)
+    (sample.path / ".forge" / "manifest.yaml").write_text("rules: [")
     sample.git("add", "-f", ".forge")
     sample.git("commit", "-q", "-m", "Rules")
     run = sample.forge("run", "Guard the start", "--effort", "S", "--model", sample.model())

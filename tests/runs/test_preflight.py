@@ -49,14 +49,6 @@ def test_uncommitted_work_is_counted_unless_the_run_works_there(sample: Sample) 
     assert found(sample, RunIntent(here=True)) == ()
 
 
-def test_a_merge_matters_where_the_run_would_commit(sample: Sample) -> None:
-    clones.begin_merge(sample)
-    assert found(sample) == ()
-    weight, said = one(found(sample, RunIntent(here=True)))
-    assert weight == "refuse"
-    assert "git merge --abort" in said
-
-
 def test_a_template_against_changes_by_ai_is_quoted_before_a_run(sample: Sample) -> None:
     (sample.path / "PULL_REQUEST_TEMPLATE.md").write_text("We do not accept code by AI.\n")
     clones.commit(sample)

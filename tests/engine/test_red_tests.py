@@ -1,4 +1,5 @@
-"""A newly red test is told from a flaky one by running it again, at both commits.
+"""A newly red test is told from a flaky one by running it again, at both commits; and a name in a
+document is that of a test which a runner reports, or it is not.
 
 The runner below is small but whole: it runs planted tests by name and prints what pytest or a
 runner without selection prints, and the outputs are read as real ones are.
@@ -23,6 +24,8 @@ from forge_bot.verification.red_tests import (
     RERUNS,
     Moment,
     flaky_tests,
+    is_listed,
+    names_test,
     newly_red,
 )
 from forge_bot.verification.runners import (
@@ -327,3 +330,25 @@ def test_pytest_and_unittest_of_this_machine_run_what_is_selected(
     assert selection is not None
     alone = ran(selection.argv)
     assert (alone.tests, alone.failures) == (1, whole.failures[:1])
+
+
+# -- names of tests in documents
+
+
+@pytest.mark.parametrize(("name", "test", "same"), ROWS["a_name_is_that_of"])
+def test_a_name_is_that_of_a_test_of_its_class_or_of_its_file(
+    name: str, test: str, same: bool
+) -> None:
+    assert names_test(name, test) is same
+
+
+def test_a_test_that_failed_elsewhere_is_listed_by_its_name_its_part_or_its_title() -> None:
+    passed = {"a.py::test_a", "test_b (m.T.test_b)", "works (x)", "adds"}
+    for name in (
+        "a.py::test_a",
+        "test_b (m.T.test_b) (i=1)",
+        "a.test.js > adds",
+    ):
+        assert is_listed(name, passed), name
+    for name in ("b.py::test_a", "test_c (m.T.test_c)", "a.test.js > subtracts"):
+        assert not is_listed(name, passed), name
