@@ -6,9 +6,10 @@ packages outside.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from posixpath import basename, dirname, normpath, splitext
+from typing import NamedTuple
 
 from forge_bot.project.file_list import Listing, above, join, json_object, string, strings, table
 from forge_bot.project.graph.syntax import (
@@ -25,12 +26,8 @@ from forge_bot.project.graph.syntax import (
 
 _MANIFEST = "package.json"
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue")
-_WRITTEN_AS = {
-    ".js": (".ts", ".tsx", ".d.ts"),
-    ".jsx": (".tsx",),
-    ".mjs": (".mts", ".d.mts"),
-    ".cjs": (".cts", ".d.cts"),
-}
+_WRITTEN = (".js", ".jsx", ".mjs", ".cjs")
+"""Endings that stand in an import for those of TypeScript."""
 _MAINS = ("source", "module", "main", "types", "typings")
 _USUAL = ("src/index", "index", "src/main", "lib/index")
 _ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]+:", re.IGNORECASE)
@@ -45,7 +42,7 @@ def javascript_resolver(listing: Listing) -> Resolve:
 class _JavaScriptFiles:
     def __init__(self, listing: Listing) -> None:
         self._listing = listing
-        self._paths = TypeScriptPaths(listing)
+        self._paths = _TypeScriptPaths(listing)
         self._manifest = cache(self._read_manifest)
         self._resolved = cache(self._resolve)
 
@@ -82,8 +79,8 @@ class _JavaScriptFiles:
     def _file(self, path: str) -> str | None:
         """Return the file that a path without or with its ending stands for."""
         stem, ending = splitext(path)
-        forms = (path, *(stem + other for other in _WRITTEN_AS.get(ending, ())))
-        forms += tuple(path + other for other in _ENDINGS)
+        stems = (stem, path) if ending in _WRITTEN else (path,)
+        forms = (path, *(start + other for start in stems for other in _ENDINGS))
         return next(filter(self._listing.has, forms), None) or self._index(path)
 
     def _index(self, folder: str) -> str | None:
@@ -121,7 +118,15 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"?)|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMA = re.compile(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
 
 
-class TypeScriptPaths:
+class _Options(NamedTuple):
+    """What a tsconfig says of imports: patterns with the folder they count from, a base folder."""
+
+    patterns: Mapping[str, tuple[str, ...]] = {}
+    start: str = ""
+    base: str | None = None
+
+
+class _TypeScriptPaths:
     """The `paths` and the `baseUrl` that count in each folder of a repository."""
 
     def __init__(self, listing: Listing) -> None:
@@ -134,44 +139,33 @@ class TypeScriptPaths:
         fitting = [pattern for pattern in patterns if _matched(pattern, name) is not None]
         # The longest fitting pattern counts, as TypeScript has it.
         best = max(fitting, key=lambda pattern: len(pattern.partition("*")[0]), default="")
-        rest = _matched(best, name) or ""
-        paths = [join(start, to.replace("*", rest)) for to in patterns.get(best, ())]
+        rest, root = _matched(best, name) or "", start if base is None else base
+        paths = [join(root, to.replace("*", rest)) for to in patterns.get(best, ())]
         paths += [] if base is None else [join(base, name)]
         inside = (path for path in map(normpath, paths) if not path.startswith(".."))
         return tuple(inside), best not in {"", "*"}
 
-    def _read_paths(self, folder: str) -> tuple[Mapping[str, tuple[str, ...]], str, str | None]:
-        """Return the patterns with the folder that they begin in, and the base folder."""
+    def _read_paths(self, folder: str) -> _Options:
         places = (*reversed(above(f"{folder}/x")), "")
         files = (self._listing.first(place, _NAMES) for place in places)
-        patterns: Mapping[str, tuple[str, ...]] = {}
-        start, base = "", None
-        for place, options in self._configs(next(filter(None, files), None)):
-            url = string(options.get("baseUrl"))
-            if base is None and url:
-                base = "" if (path := normpath(join(place, url))) == "." else path
-            if not patterns and (declared := table(options, "paths")):
-                patterns = {name: strings(targets) for name, targets in declared.items()}
-                start = place
-        return patterns, start if base is None else base, base
+        return self._options(next(filter(None, files), ""), ())
 
-    def _configs(self, first: str | None) -> Iterator[tuple[str, Mapping[str, object]]]:
-        """Yield the options of a file, then of those that it extends."""
-        files = [first] if first else []
-        for file in files:
-            config = json_object(_plain_json(self._listing.text(file)))
-            yield dirname(file), table(config, "compilerOptions")
-            names = reversed(strings(config.get("extends")))
-            others = (self._find_named_config(dirname(file), name) for name in names)
-            files += [other for other in dict.fromkeys(others) if other and other not in files]
-
-    def _find_named_config(self, folder: str, name: str) -> str | None:
-        """Return the file that `extends` names, if it lies in the repository."""
-        if not name.startswith("."):
-            return None
-        path = normpath(join(folder, name))
-        forms = (path, f"{path}.json")
-        return next(filter(self._listing.has, forms), None)
+    def _options(self, file: str, extending: tuple[str, ...]) -> _Options:
+        """Return the options of a file, over those of the last own file that it extends."""
+        config = json_object(_plain_json(self._listing.text(file)))
+        folder, own, options = dirname(file), table(config, "compilerOptions"), _Options()
+        for name in strings(config.get("extends")):
+            path = normpath(join(folder, name))
+            other = next(filter(self._listing.has, (path, f"{path}.json")), "")
+            if name.startswith(".") and other and other not in extending:
+                options = self._options(other, (*extending, other))
+        if url := string(own.get("baseUrl")):
+            base = normpath(join(folder, url))
+            options = options._replace(base="" if base == "." else base)
+        if paths := table(own, "paths"):
+            patterns = {name: strings(targets) for name, targets in paths.items()}
+            options = options._replace(patterns=patterns, start=folder)
+        return options
 
 
 def _matched(pattern: str, name: str) -> str | None:
