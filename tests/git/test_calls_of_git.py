@@ -52,21 +52,6 @@ def test_nothing_is_signed_even_if_the_user_signs_everything(scene: Scene) -> No
     assert "gpgsig" not in scene.git("cat-file", "commit", "HEAD")
 
 
-def test_an_editor_or_pager_is_never_opened(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("GIT_EDITOR", "EDITOR", "VISUAL", "GIT_PAGER", "PAGER", "GIT_SEQUENCE_EDITOR"):
-        monkeypatch.setenv(name, "false")
-    scene.config(
-        "core.editor=false",
-        "core.pager=false",
-        "commit.verbose=true",
-        f"commit.template={scene.root}/README.md",
-    )
-    scene.write("new.txt", "new")
-
-    assert scene.tree.commit("step", (), (".",))
-    assert scene.tree.commits()[0].subject == "step"
-
-
 def test_git_speaks_english_and_traces_nothing_whatever_the_environment(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,15 +52,6 @@ def test_a_renamed_file_is_shown_as_such_and_named_twice(scene: Scene) -> None:
     assert scene.tree.changed("HEAD~1") == ("new.txt", "old.txt")
 
 
-def test_changed_names_are_exact(scene: Scene) -> None:
-    for name in ODD_NAMES:
-        scene.write(name, "x")
-    scene.commit()
-
-    assert set(scene.tree.changed("HEAD~1")) == set(ODD_NAMES)
-    assert scene.tree.changed("HEAD") == ()
-
-
 @pytest.mark.parametrize("revision", ["--output=pwned", "-O", "nope"])
 def test_a_revision_is_never_an_option(scene: Scene, revision: str) -> None:
     with pytest.raises(GitFailed, match="names no"):
@@ -83,16 +74,6 @@ def test_a_long_diff_is_cut_at_a_line_and_says_so(scene: Scene) -> None:
     assert 480 < len(body.encode()) <= 500
     assert marker == f"[cut here: {len(body.encode())} of {len(whole.encode())} bytes are shown]"
     assert scene.tree.diff("HEAD~1", max_bytes=len(whole.encode())) == whole
-
-
-def test_one_endless_line_is_cut_too(scene: Scene) -> None:
-    scene.commit({"long.txt": "x" * 10_000})
-
-    cut = scene.tree.diff("HEAD~1", max_bytes=1000)
-
-    assert len(cut) < 1100
-    assert cut.endswith("bytes are shown]\n")
-    assert scene.tree.diff("HEAD~1", max_bytes=0).startswith("[cut here: 0 of ")
 
 
 def test_a_patch_carries_everything_to_another_tree(weird: Scene) -> None:
@@ -130,19 +111,6 @@ def test_a_patch_survives_a_text_file_whatever_bytes_it_is_about(scene: Scene, d
     assert (other.path / "README.md").read_bytes() == data
 
 
-def test_a_repository_that_calls_latin_text_a_text_still_gets_a_patch_that_applies(
-    scene: Scene,
-) -> None:
-    scene.write("a.txt", b"caf\xe9\n")
-    scene.commit({".gitattributes": "*.txt diff\n"})
-    tree, other = scene.worktree("one"), scene.worktree("two")
-    scene.write("a.txt", b"th\xe9\n", at=tree.path)
-
-    other.apply(tree.patch())
-
-    assert (other.path / "a.txt").read_bytes() == b"th\xe9\n"
-
-
 @pytest.mark.parametrize("autocrlf", ["true", "input"])
 def test_a_patch_fits_under_autocrlf(scene: Scene, autocrlf: str) -> None:
     scene.config(f"core.autocrlf={autocrlf}")
@@ -171,16 +139,6 @@ def test_a_patch_applies_wholly_or_not_at_all(scene: Scene) -> None:
     with pytest.raises(GitFailed, match="patch does not apply"):
         other.apply(tree.patch())
     assert other.status() == (StatusEntry("README.md"),)
-
-
-def test_a_patch_for_other_white_space_does_not_fit_whatever_the_settings(scene: Scene) -> None:
-    scene.config("apply.ignoreWhitespace=change")
-    tree, other = scene.worktree("one"), scene.worktree("two")
-    scene.write("README.md", "# Thing\nmore\n", at=tree.path)
-    scene.write("README.md", "#  Thing\n", at=other.path)
-
-    with pytest.raises(GitFailed, match="patch does not apply"):
-        other.apply(tree.patch())
 
 
 @pytest.mark.parametrize(

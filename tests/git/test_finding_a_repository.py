@@ -82,14 +82,6 @@ def test_head_is_the_branch_and_its_commit(scene: Scene) -> None:
     assert scene.repository.head() == Head("main", scene.git("rev-parse", "HEAD"))
 
 
-def test_a_tag_with_the_name_of_the_branch_changes_nothing(scene: Scene) -> None:
-    scene.git("tag", "main")
-    new = scene.commit({"b.txt": "b"})
-
-    assert scene.repository.head() == Head("main", new)
-    assert scene.repository.branches() == ("main",)
-
-
 def test_a_detached_head_is_refused_with_the_way_out(scene: Scene) -> None:
     scene.git("checkout", "--quiet", "--detach")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors import DetachedHead, GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import Repository, Tree
 from forge_bot.sentences import hint_of
 from tests.git.git_scene import Scene
@@ -20,17 +20,6 @@ def test_a_branch_is_pushed_under_its_own_name_and_follows_it(scene: Scene) -> N
 
     assert scene.git("rev-parse", "refs/heads/feature/x", at=remote) == made
     assert scene.git("rev-parse", "--abbrev-ref", "feature/x@{upstream}") == "origin/feature/x"
-
-
-def test_a_second_push_adds_and_a_third_has_nothing_to_do(scene: Scene) -> None:
-    remote, tree = scene.remote(), scene.worktree("work")
-    tree.push()
-    made = scene.commit({"new.txt": "new"}, at=tree.path)
-
-    tree.push()
-    tree.push()
-
-    assert scene.git("rev-parse", "work", at=remote) == made
 
 
 def test_of_a_branch_that_has_moved_on_only_the_named_commit_goes_out(scene: Scene) -> None:
@@ -67,21 +56,6 @@ def test_work_of_others_on_the_branch_is_never_overwritten_whatever_the_settings
     assert "nothing was overwritten" in hint_of(refused.value)
 
 
-def test_the_way_out_of_a_refused_push_works(scene: Scene) -> None:
-    scene.remote()
-    tree = scene.worktree("work")
-    tree.push()
-    _pushed_by_somebody_else(scene, "work")
-    scene.commit({"mine.txt": "mine"}, at=tree.path)
-    with pytest.raises(GitFailed):
-        tree.push()
-
-    scene.git("pull", "--quiet", "--no-rebase", "--no-edit", "origin", "work", at=tree.path)
-    tree.push()
-
-    assert {"mine.txt", "theirs.txt"} <= set(scene.repository.list_files("origin/work"))
-
-
 def test_nothing_but_the_branch_is_pushed(scene: Scene) -> None:
     remote, tree = scene.remote(), scene.worktree("work")
     scene.git("branch", "private")
@@ -105,22 +79,6 @@ def test_nothing_but_the_branch_is_pushed(scene: Scene) -> None:
     ]
 
 
-def test_a_submodule_that_nobody_pushed_does_not_hold_the_branch_back(scene: Scene) -> None:
-    library, remote = scene.beside / "library", scene.remote()
-    scene.git("init", "--quiet", str(library))
-    scene.commit({"lib.py": "1"}, at=library)
-    scene.git(
-        "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib"
-    )
-    scene.commit({"lib.py": "2"}, at=scene.root / "lib")
-    made = scene.commit()
-    scene.config("push.recurseSubmodules=check")
-
-    scene.tree.push()
-
-    assert scene.git("rev-parse", "main", at=remote) == made
-
-
 def test_a_remote_that_refuses_by_its_own_rules_is_quoted(scene: Scene) -> None:
     remote, tree = scene.remote(), scene.worktree("work")
     scene.write(
@@ -140,16 +98,6 @@ def test_no_remote_but_origin_is_pushed_to(scene: Scene) -> None:
         scene.tree.push()
 
 
-def test_a_remote_that_is_gone_since_the_last_push_is_told_as_that(scene: Scene) -> None:
-    scene.remote()
-    scene.tree.push()
-    scene.git("remote", "remove", "origin")
-
-    for _ in range(2):
-        with pytest.raises(GitFailed, match="There is no remote"):
-            scene.tree.push()
-
-
 def test_a_remote_address_that_is_a_command_is_not_run(scene: Scene) -> None:
     scene.git("remote", "add", "origin", f"ext::sh -c touch% {scene.beside}/pwned")
     scene.config("protocol.ext.allow=always")
@@ -167,14 +115,6 @@ def test_an_unreachable_remote_is_named_without_its_password(scene: Scene) -> No
     ) as refused:
         scene.tree.push()
     assert "geheim" not in str(refused.value)
-
-
-def test_without_a_branch_nothing_is_pushed(scene: Scene) -> None:
-    scene.remote()
-    scene.git("checkout", "--quiet", "--detach")
-
-    with pytest.raises(DetachedHead):
-        scene.tree.push()
 
 
 def _pushed_by_somebody_else(scene: Scene, branch: str) -> str:

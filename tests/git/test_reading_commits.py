@@ -3,8 +3,6 @@ made without its index.
 """
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import blob_id
@@ -97,23 +95,9 @@ def test_a_ref_that_names_no_tree_is_an_error_and_never_an_option(scene: Scene, 
     assert not (scene.root / "pwned").exists()
 
 
-def test_older_commits_and_tags_are_read_too(scene: Scene) -> None:
-    scene.git("tag", "--annotate", "--message", "one", "v1")
-    scene.commit({"README.md": "# Two\n"})
-
-    assert scene.repository.read("v1", "README.md") == b"# Thing\n"
-    assert scene.repository.read("HEAD~1", "README.md") == b"# Thing\n"
-
-
 @pytest.mark.parametrize("data", [b"", b"a", b"a\r\nb\n", bytes(range(256)) * 300])
 def test_the_blob_id_is_gits(scene: Scene, data: bytes) -> None:
     assert blob_id(data) == scene.git("hash-object", "--no-filters", "--stdin", stdin=data)
-
-
-@given(st.binary(max_size=40), st.binary(max_size=40))
-@settings(max_examples=12, deadline=None)
-def test_two_files_have_the_same_blob_id_only_if_they_are_the_same(a: bytes, b: bytes) -> None:
-    assert (blob_id(a) == blob_id(b)) == (a == b)
 
 
 def test_many_files_are_read_as_one_by_one(odd: Scene) -> None:
@@ -133,14 +117,6 @@ def test_many_files_are_read_as_one_by_one(odd: Scene) -> None:
     }
     assert odd.repository.read_many("main", asked) == one_by_one
     assert set(one_by_one) == {*ODD_NAMES, "README.md", "./src/app.py"}
-
-
-def test_more_files_than_fit_on_a_command_line_are_read(scene: Scene) -> None:
-    names = {f"many/{number:04}/{'x' * 200}.txt": str(number) for number in range(1_200)}
-    commit = scene.commit(names)
-    assert scene.repository.read_many(commit, [*names, "no.txt"]) == {
-        name: text.encode() for name, text in names.items()
-    }
 
 
 def test_an_object_that_is_gone_is_an_error_that_says_so(scene: Scene) -> None:

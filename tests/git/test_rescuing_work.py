@@ -143,15 +143,6 @@ def test_a_name_that_can_be_no_ref_is_refused_and_nothing_is_removed(
     assert (scene.root / "new.txt").exists()
 
 
-def test_rescued_work_survives_gits_own_cleaning(scene: Scene) -> None:
-    scene.write("new.txt", "new")
-    scene.tree.rescue("run-1")
-
-    scene.git("gc", "--quiet", "--prune=now")
-
-    assert _saved(scene, REF)["new.txt"] == b"new"
-
-
 def test_in_a_linked_work_tree_only_that_tree_is_cleaned(scene: Scene) -> None:
     tree = scene.worktree()
     scene.write("new.txt", "of the tree", at=tree.path)
@@ -162,15 +153,6 @@ def test_in_a_linked_work_tree_only_that_tree_is_cleaned(scene: Scene) -> None:
     assert tree.is_clean()
     assert (scene.root / "new.txt").read_text() == "of the user"
     assert _saved(scene, REF)["new.txt"] == b"of the tree"
-
-
-def test_without_an_identity_and_with_signing_on_work_is_rescued_all_the_same(scene: Scene) -> None:
-    scene.git("config", "--global", "--remove-section", "user")
-    scene.config("commit.gpgSign=true", "gpg.program=false")
-    scene.write("new.txt", "new")
-
-    assert scene.tree.rescue("run-1") == REF
-    assert scene.git("log", "-1", "--format=%an", REF) == "forge-bot"
 
 
 def test_when_cleaning_fails_the_work_is_saved_and_still_lies_there(scene: Scene) -> None:
