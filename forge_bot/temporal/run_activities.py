@@ -157,12 +157,12 @@ class RunActivities:
         return Session(
             repository,
             config,
-            TierModels(config, begin.model),
+            TierModels(config, begin.place.model),
             self._tell_of(begin.run),
             lambda _question: None,
-            push=begin.push,
-            post=poster(os.environ) if begin.post else None,
-            open_pr=opener(repository.root) if begin.open_pr else None,
+            push=begin.place.push,
+            post=poster(os.environ) if begin.place.post else None,
+            open_pr=opener(repository.root) if begin.place.open_pr else None,
             environ=os.environ,
         )
 

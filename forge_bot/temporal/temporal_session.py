@@ -184,11 +184,7 @@ class TemporalSession:
             repository=str(repository.root),
             run=info.name,
             queue=self._queue,
-            model=self.place.model,
-            push=self.place.push,
-            open_pr=self.place.open_pr,
-            post=self.place.post,
-            heartbeat_seconds=self.place.heartbeat_seconds,
+            place=self.place,
         )
         keep_place(repository, info.name, self.place)
         return await client.start_workflow(

@@ -15,6 +15,7 @@ from forge_bot.agent.capabilities import CapabilityType
 from forge_bot.agent.fulfil_requests import WantedAction
 from forge_bot.bot.job_context import Wake
 from forge_bot.bot.worker_messages import WorkerStopped
+from forge_bot.temporal.temporal_server import TemporalPlace
 from forge_bot.values import Frozen
 
 
@@ -24,11 +25,7 @@ class RunBegin(Frozen):
     repository: str = Field(description="folder of the clone, on the machine of its workers")
     run: str
     queue: str = Field(description="task queue of the workers that have this clone")
-    model: str | None = None
-    push: bool = Field(default=False, description="push each report before the next step")
-    open_pr: bool = False
-    post: bool = Field(default=False, description="ask whether the summary goes to the issue")
-    heartbeat_seconds: float = Field(description="silence after which a worker counts as lost")
+    place: TemporalPlace = Field(description="what the run was begun with")
     pauses: tuple[float, ...] = Field(
         default=(60, 300, 900), description="seconds before another try; the last is repeated"
     )

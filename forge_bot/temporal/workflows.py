@@ -59,7 +59,7 @@ async def _execute(activity: str, order: Order) -> Stands:
             result_type=Stands,
             task_queue=begin.queue,
             start_to_close_timeout=_LONGEST,
-            heartbeat_timeout=timedelta(seconds=begin.heartbeat_seconds),
+            heartbeat_timeout=timedelta(seconds=begin.place.heartbeat_seconds),
             retry_policy=RetryPolicy(maximum_interval=timedelta(minutes=1)),
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         )

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from forge_bot.git import Repository
-from forge_bot.temporal.temporal_server import name_queue
+from forge_bot.temporal.temporal_server import TemporalPlace, name_queue
 from forge_bot.temporal.workflow_messages import RunBegin, Stands
 from forge_bot.temporal.workflows import ForgeRunWorkflow
 from tests.fakes import script
@@ -69,7 +69,9 @@ def test_a_worker_works_only_in_the_clones_it_was_started_for(over: Clone) -> No
     async def asked() -> Stands:
         client = await at_server(over.server)
         queue = name_queue(Repository.find(over.path))
-        begin = RunBegin(repository=str(elsewhere), run=over.run, queue=queue, heartbeat_seconds=20)
+        begin = RunBegin(
+            repository=str(elsewhere), run=over.run, queue=queue, place=TemporalPlace()
+        )
         handle = await client.start_workflow(
             ForgeRunWorkflow.run, begin, id="elsewhere", task_queue=queue
         )
