@@ -374,7 +374,7 @@ def _node_tests(listing: Listing, folder: str) -> Iterator[Command]:
     files = (path for path in listing.own(folder) if _TEST_FILE.search(path))
     if path := next((path for path in files if _NODE_TEST.search(listing.text(path))), ""):
         place = (f"{folder}/",) if folder else ()
-        yield command(f"{path} imports node:test", "node", "--test", "--test-reporter=tap", *place)
+        yield command(f"{path} imports node:test", "node", "--test", "--test-reporter=spec", *place)
 
 
 def _lint(package: _Package, notes: list[str]) -> Iterator[Command]:
