@@ -44,6 +44,10 @@ Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 _TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
 _NOT_PERMITTED = re.compile(r"\bEPERM\b|operation not permitted", re.IGNORECASE)
 """The words for a system call that the filter refuses. Landlock refuses files by other ones."""
+_NO_CONNECTIONS = (
+    "it says that a call was not permitted, and under Landlock there is no 127.0.0.1, and no unix"
+    " socket that can be connected to"
+)
 _PROBE = ResourceLimits(seconds=20)
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
@@ -71,13 +75,9 @@ def choose(wanted: Wanted) -> BackendName:
     """
     if wanted == "off":
         return BackendName.OFF
-    candidates = (
-        [BackendName.BUBBLEWRAP, BackendName.LANDLOCK]
-        if wanted == "auto"
-        else [BackendName(wanted)]
-    )
+    both = [BackendName.BUBBLEWRAP, BackendName.LANDLOCK]
     reasons: list[str] = []
-    for name in candidates:
+    for name in both if wanted == "auto" else [BackendName(wanted)]:
         trouble = failure_reason(name)
         if not trouble:
             return name
@@ -146,14 +146,7 @@ def _outcome(
     backend: BackendName, limits: ResourceLimits, code: int, seen: ProcessReport | CannotStart
 ) -> CommandOutcome:
     if isinstance(seen, CannotStart):
-        return CommandOutcome(
-            exit_code=code,
-            output=seen.sentence,
-            timed_out=False,
-            truncated=False,
-            duration_ms=0,
-            backend=backend,
-        )
+        return CommandOutcome(exit_code=code, output=seen.sentence, backend=backend)
     ended = {
         None: ("", code),
         ExceededLimit.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
@@ -177,12 +170,7 @@ def _outcome(
         truncated=seen.kept.truncated,
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
-        cannot_judge=(
-            "it says that a call was not permitted, and under Landlock there is no 127.0.0.1, "
-            "and no unix socket that can be connected to"
-        )
-        if refused
-        else "",
+        cannot_judge=_NO_CONNECTIONS if refused else "",
     )
 
 
@@ -246,32 +234,18 @@ def boxed_program(
     names = (Path("/etc/resolv.conf").resolve(),) if network else ()
     box = Box(worktree=scratch, readable=(folder, *readable, *names), env=dict(env))
     with visible_files(box, TEMPORARY) as seen:
-        if (
-            shutil.which(folder / argv[0] if "/" in argv[0] else argv[0], path=seen.env["PATH"])
-            is None
-        ):
+        program = folder / argv[0] if "/" in argv[0] else argv[0]
+        if shutil.which(program, path=seen.env["PATH"]) is None:
             raise SandboxFailed(cannot_start(argv[0], errno.ENOENT).sentence.strip())
         with ExitStack() as files:
             rules = file_of(seccomp.program(namespaces=True, network=network), files)
             # Everyone on the machine can read command lines; variables may hold credentials.
             unseen = file_of(arguments(environment(replace(seen, env={**seen.env, **env}))), files)
             ours = f"/proc/{os.getpid()}/fd"
+            shell = f'exec "$@" 8<{ours}/{rules} 9<{ours}/{unseen}'
             yield (
-                "/bin/sh",
-                "-c",
-                f'exec "$@" 8<{ours}/{rules} 9<{ours}/{unseen}',
-                "sh",
-                bubblewrap_here(),
-                "--seccomp",
-                "8",
-                *ALONE,
-                *ENDS_WITH_US,
-                *(() if network else ("--unshare-net",)),
+                *("/bin/sh", "-c", shell, "sh", bubblewrap_here(), "--seccomp", "8"),
+                *(*ALONE, *ENDS_WITH_US, *(() if network else ("--unshare-net",))),
                 *mounts(seen, Protected((), ()), box.limits.shared_memory_bytes),
-                "--chdir",
-                str(folder),
-                "--args",
-                "9",
-                "--",
-                *argv,
+                *("--chdir", str(folder), "--args", "9", "--", *argv),
             )

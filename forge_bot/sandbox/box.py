@@ -112,9 +112,9 @@ class CommandOutcome(Frozen):
             "stdout and stderr as they came; when cut, one line says how many bytes are left out"
         )
     )
-    timed_out: bool
-    truncated: bool
-    duration_ms: int
+    timed_out: bool = False
+    truncated: bool = False
+    duration_ms: int = 0
     backend: BackendName
     cannot_judge: str = Field(
         default="",

@@ -66,24 +66,14 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
         elif root.exists():
             words += _bind("--ro-bind", root)
     words += ["--proc", _PROC, *_kernel(), "--dev", "/dev"]
-    words += [
-        "--size",
-        str(shared_memory_bytes),
-        "--perms",
-        "1777",
-        "--tmpfs",
-        SHARED_MEMORY,
-        "--remount-ro",
-        "/dev",
-    ]
+    words += ["--size", str(shared_memory_bytes), "--perms", "1777", "--tmpfs", SHARED_MEMORY]
+    words += ["--remount-ro", "/dev"]
     for place in (TEMPORARY, _TEMPORARY_TOO):
         words += ["--bind", str(seen.temporary), place]
     words += _list_mounts(seen, holes)
     for private in seen.hidden:
-        empty = (
-            _nothing_at(private) if private.is_dir() else ["--ro-bind", os.devnull, str(private)]
-        )
-        words += empty
+        file = ["--ro-bind", os.devnull, str(private)]
+        words += _nothing_at(private) if private.is_dir() else file
     for private, copy in seen.replaced.items():
         words += ["--ro-bind", str(copy), str(private)]
     return [*words, "--remount-ro", "/"]
@@ -250,16 +240,7 @@ def _start(
         given = [word for name, fd in zip(names, fds, strict=False) for word in (name, str(fd))]
         process = ours.enter_context(
             subprocess.Popen(
-                [
-                    *keeper(),
-                    binary,
-                    *given,
-                    *options,
-                    "--args",
-                    str(unseen),
-                    "--",
-                    *argv,
-                ],
+                [*keeper(), binary, *given, *options, "--args", str(unseen), "--", *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

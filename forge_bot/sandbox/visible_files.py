@@ -97,6 +97,8 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
     git = private_parts(
         [folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()]
     )
+    places = fetching.places | registry_places({**box.env, **box.secret_env}, ())
+    places |= named_places(box.hosts)
     return VisibleFiles(
         worktree=worktree,
         readable=tuple(dict.fromkeys((*tools.readable, *fetching.readable, *readable))),
@@ -105,21 +107,8 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         replaced=_copies(_with_passwords() | git.cleaned, copies),
         temporary=temporary,
         home=home,
-        env={
-            **_clean(home, seen),
-            **_declare_variables(box, tools, fetching, seen),
-            "PATH": tools.path,
-        },
-        policy=(
-            machine_policy(
-                fetching.places
-                | registry_places({**box.env, **box.secret_env}, ())
-                | named_places(box.hosts),
-                box.env,
-            )
-            if box.network
-            else None
-        ),
+        env=_clean(home, seen) | _declare_variables(box, tools, fetching, seen),
+        policy=machine_policy(places, box.env) if box.network else None,
     )
 
 
@@ -131,7 +120,7 @@ def _declare_variables(box: Box, tools: Tools, fetching: Registries, seen: str) 
         if not (box.network and name == "CARGO_HOME")
     }
     copied = {name: f"{seen}/{name}" for name in box.copied}
-    return {**rust, **fetching.env, **copied, **box.env, **box.secret_env}
+    return {**rust, **fetching.env, **copied, **box.env, **box.secret_env, "PATH": tools.path}
 
 
 def _clean(home: str, temporary: str) -> dict[str, str]:
