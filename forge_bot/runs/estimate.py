@@ -31,6 +31,7 @@ ENOUGH = 5
 
 _FILE = "estimate.json"
 _CENT_OF_A_CENT = Decimal("0.0001")
+_NOTHING = Usage()
 
 Number = TypeVar("Number", int, Decimal)
 
@@ -178,14 +179,17 @@ def kept_estimate(repository: Repository, run: str) -> Estimate | None:
     return read_kept(run_paths(repository, run).home / _FILE, Estimate)
 
 
-def in_words(estimate: Estimate) -> str:
-    """`$0.40 to $0.90`: half of such runs stay below the first figure, nine in ten below the
-    second. Without a price the tokens.
+def in_words(estimate: Estimate, used: Usage = _NOTHING) -> str:
+    """Return `$0.40 to $0.90`: half of such runs stay below the first figure, nine in ten below the
+    second, without what was used; empty once nine of ten such runs used less. Without a price the
+    tokens.
     """
-    cost, tokens = estimate.cost, estimate.tokens
-    if cost is not None:
-        return _span(f"${cost.p50:.2f}", f"${cost.p90:.2f}")
-    return f"{_span(f'{tokens.p50:,}', f'{tokens.p90:,}')} tokens"
+    if estimate.cost is not None and estimate.cost.p90 and used.cost is not None:
+        dollars = (estimate.cost.p50 - used.cost, estimate.cost.p90 - used.cost)
+        low, high = (max(Decimal(0), left) for left in dollars)
+        return _span(f"${low:.2f}", f"${high:.2f}") if high else ""
+    few, many = (max(0, n - used.tokens) for n in (estimate.tokens.p50, estimate.tokens.p90))
+    return f"{_span(f'{few:,}', f'{many:,}')} tokens" if many else ""
 
 
 def at_most(estimate: Estimate, budget: Amount) -> str:
@@ -194,19 +198,6 @@ def at_most(estimate: Estimate, budget: Amount) -> str:
     """
     counted = budget if estimate.cost is not None else replace(budget, dollars=None)
     return f" · stops to ask at {limits(counted)}" if counted else ""
-
-
-def still_to_come(estimate: Estimate, used: Usage) -> str:
-    """Return the unused part of an estimate, such as `$0.40 to $0.90`; empty once nine of ten such
-    runs used less.
-    """
-    # A model without a price leaves the tokens.
-    if estimate.cost is not None and estimate.cost.p90 and used.cost is not None:
-        dollars = (estimate.cost.p50 - used.cost, estimate.cost.p90 - used.cost)
-        low, high = (max(Decimal(0), left) for left in dollars)
-        return _span(f"${low:.2f}", f"${high:.2f}") if high else ""
-    few, many = (max(0, n - used.tokens) for n in (estimate.tokens.p50, estimate.tokens.p90))
-    return f"{_span(f'{few:,}', f'{many:,}')} tokens" if many else ""
 
 
 def _spread(values: list[Decimal], step: Decimal) -> Spread[Decimal]:

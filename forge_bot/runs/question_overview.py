@@ -13,7 +13,7 @@ from forge_bot.engine.phases import DRAFT, AgentPhase, GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
-from forge_bot.runs.estimate import Estimate, kept_estimate, still_to_come
+from forge_bot.runs.estimate import Estimate, in_words, kept_estimate
 from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
@@ -109,7 +109,7 @@ def overview_of(
         drafted=_count_lines(read(DRAFT)) if DRAFT in names else "",
         until=_until(pipeline, state, asked.name),
         spent=_spent(state),
-        to_go=still_to_come(estimate, state.usage)
+        to_go=in_words(estimate, state.usage)
         if estimate is not None and DRAFT not in names
         else "",
     )
