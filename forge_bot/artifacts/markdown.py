@@ -245,11 +245,13 @@ LONGEST_SECTION = 4_000
 CAUSE, DEVIATIONS = "Root Cause or Integration Points", "Deviations"
 """The headings of sections that a pull request repeats."""
 
+_LEVEL = 2
+"""The level of headings that begin a section; one of a document's title ends there too."""
 _NONE = re.compile(r"(?:none|no deviations?)\b", re.IGNORECASE)
 
 
 def read_section(markdown: str, heading: str) -> str:
-    """Return the text below a heading, up to the next one of its level or above; "" without one.
+    """Return the text below a heading, up to the next one that ends its section; "" without one.
 
     A text is left out if it has more than `LONGEST_SECTION` characters, or if its open blocks would
     include the text behind it.
@@ -323,7 +325,8 @@ def _sections(blocks: Sequence[Block], heading: str) -> Iterator[tuple[int, int]
         name = one_line(blocks[start].text).strip(" :.#*_")
         if name.casefold() == heading.casefold():
             behind = headings[number + 1 :]
-            ends = (end for end in behind if blocks[end].level <= blocks[start].level)
+            level = max(blocks[start].level, _LEVEL)
+            ends = (end for end in behind if blocks[end].level <= level)
             yield start, next(ends, len(blocks))
 
 

@@ -127,29 +127,18 @@ def read_nothing_to_do(markdown: str) -> tuple[NothingToDo | None, tuple[Problem
 
     Only a known reason with its evidence is accepted.
     """
-    headings = [
-        one_line(block.text)
-        for block in read_blocks(markdown)
-        if block.is_heading and block.level <= _LEVEL
-    ]
-    stated = [(text, match) for text in headings if (match := _SAID.match(text)) is not None]
+    headings = (block for block in read_blocks(markdown) if block.is_heading)
+    texts = [one_line(block.text) for block in headings if block.level <= _LEVEL]
+    stated = [match for text in texts if (match := _SAID.match(text)) is not None]
     if not stated:
         return None, ()
+    words = (stated[0]["why"] or "").strip(" .*_`").casefold()
+    evidence = read_section(markdown, stated[0].string.strip(" :.#*_"))
+    if len(stated) == 1 and words in set(Unneeded) and evidence:
+        return NothingToDo(why=Unneeded(words), evidence=evidence), ()
     forms = ", ".join(f"`## {HEADING}: {why.value}`" for why in Unneeded)
-    if len(stated) > 1:
-        return None, (_problem(f"say it once: {forms}"),)
-    text, match = stated[0]
-    words = (match["why"] or "").strip(" .*_`").casefold()
-    if words not in set(Unneeded):
-        return None, (_problem(f"the heading has to say why, as one of {forms}"),)
-    evidence = read_section(markdown, text.strip(" :.#*_"))
-    if not evidence:
-        return None, (_problem("give the evidence below the heading, in at most 4,000 characters"),)
-    return NothingToDo(why=Unneeded(words), evidence=evidence), ()
-
-
-def _problem(message: str) -> Problem:
-    return Problem(place=HEADING, message=message, fatal=False)
+    message = f"say once why, as one of {forms}, and give the evidence below, in 4,000 characters"
+    return None, (Problem(place=HEADING, message=message, fatal=False),)
 
 
 class ChangeType(StrEnum):

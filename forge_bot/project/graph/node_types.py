@@ -10,6 +10,7 @@ from posixpath import basename, dirname, normpath, splitext
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.project.file_list import Listing, join, json_object, language_of, string, table, toml
 from forge_bot.project.graph.stacks.all_stacks import is_pipeline
+from forge_bot.text_format import names
 
 
 class NodeTier(StrEnum):
@@ -96,16 +97,7 @@ _TIERS = {
     NodeKind.CAPABILITY: NodeTier.SURFACE,
     NodeKind.COMMAND: NodeTier.SURFACE,
 }
-_CODE = frozenset(
-    {
-        NodeKind.MODULE,
-        NodeKind.ENTRY,
-        NodeKind.ADAPTER,
-        NodeKind.GATE,
-        NodeKind.SCHEMA,
-        NodeKind.REGISTRY,
-    }
-)
+_CODE = frozenset(names("module entry adapter gate schema registry"))
 
 
 class EdgeKind(StrEnum):

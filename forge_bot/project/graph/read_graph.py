@@ -6,8 +6,8 @@ A reader that is kept reads only files that have changed since. Nothing is kept 
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -16,8 +16,8 @@ from forge_bot.git import Repository, blob_id
 from forge_bot.project.file_list import Listing
 from forge_bot.project.graph.node_types import NodeKind, entry_points, kind_of
 from forge_bot.project.graph.project_graph import FileNode, GraphNode, ProjectGraph, with_tests
-from forge_bot.project.graph.stacks.all_stacks import resolves, stack_for
-from forge_bot.project.graph.syntax import FileFacts, ImportLine, Resolution, Resolve, Stack
+from forge_bot.project.graph.stacks.all_stacks import STACKS, resolves, stack_for
+from forge_bot.project.graph.syntax import FileFacts, Stack
 from forge_bot.project.scoped_commands import scoped_commands
 from forge_bot.settings import Config
 from forge_bot.settings.config import CONFIG, parse_config
@@ -154,14 +154,12 @@ class GraphReader:
 
     def _make_graph(self, files: ProjectFiles) -> ProjectGraph:
         listing = files.listing()
-        make = _maker(listing)
-        facts = self._facts_of(files, files.entries)
 
         def facts_of(paths: Iterable[str]) -> Mapping[str, FileFacts]:
             return self._facts_of(files, paths)
 
         return ProjectGraph(
-            with_tests({path: make(path, facts.get(path, FileFacts())) for path in files.entries}),
+            with_tests(_nodes(listing, facts_of(files.entries))),
             _commands(listing),
             facts_of,
             files.text,
@@ -173,7 +171,9 @@ class GraphReader:
         keys = _keys(files, paths)
         unread = {key: path for path, key in keys.items() if key not in self._facts}
         for path, data in files.contents(list(unread.values())):
-            self._facts[keys[path]] = _read_facts(path, data)
+            missing = FileFacts(problem="its contents are not in this clone")
+            stack = cast("Stack", stack_for(path))
+            self._facts[keys[path]] = missing if data is None else stack.read(path, data)
         return {path: self._facts[key] for path, key in keys.items()}
 
 
@@ -188,45 +188,28 @@ def _keys(files: ProjectFiles, paths: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _read_facts(path: str, data: bytes | None) -> FileFacts:
-    if data is None:
-        return FileFacts(problem="its contents are not in this clone")
-    return cast("Stack", stack_for(path)).read(path, data)
-
-
-def _resolve_nothing(_path: str, _line: ImportLine) -> tuple[Resolution, ...]:
-    return ()
-
-
-def _maker(listing: Listing) -> Callable[[str, FileFacts], FileNode]:
-    """Return the function that makes a node of a file's facts."""
+def _nodes(listing: Listing, facts: Mapping[str, FileFacts]) -> dict[str, FileNode]:
+    """Return the nodes of all files, with what their imports mean."""
     entries = entry_points(listing)
-
-    @cache
-    def resolver(stack: Stack | None) -> Resolve:
-        resolve = None if stack is None else stack.resolver
-        return _resolve_nothing if resolve is None else resolve(listing)
-
-    def make(path: str, facts: FileFacts) -> FileNode:
+    resolvers = {stack.name: stack.resolver(listing) for stack in STACKS if stack.resolver}
+    nodes: dict[str, FileNode] = {}
+    for path in listing.files:
+        stack, known = stack_for(path), facts.get(path, FileFacts())
         kind = kind_of(path, entries)
-        if kind is NodeKind.MODULE and facts.is_program:
+        if kind is NodeKind.MODULE and known.is_program:
             kind = NodeKind.ENTRY
-        resolve = resolver(stack_for(path))
-        imports: dict[str, int] = {}
-        outside: dict[str, int] = {}
-        missing: dict[str, int] = {}
-        for line in facts.imports:
-            for resolution in resolve(path, line):
-                for target in resolution.paths:
-                    if target != path:
-                        imports.setdefault(target, line.line)
-                if resolution.outside:
-                    outside.setdefault(resolution.outside, line.line)
-                if resolution.missing:
-                    missing.setdefault(resolution.missing, line.line)
-        return FileNode(kind, imports, outside, tuple(missing.items()), (), facts.problem)
-
-    return make
+        resolve = resolvers.get(stack.name) if stack is not None else None
+        imports, outside, missing = (dict[str, int]() for _ in range(3))
+        for line in known.imports:
+            for meant in resolve(path, line) if resolve is not None else ():
+                for target in meant.paths:
+                    imports.setdefault(target, line.line)
+                outside.setdefault(meant.outside, line.line)
+                missing.setdefault(meant.missing, line.line)
+        for lines, nothing in ((imports, path), (outside, ""), (missing, "")):
+            lines.pop(nothing, None)
+        nodes[path] = FileNode(kind, imports, outside, tuple(missing.items()), (), known.problem)
+    return nodes
 
 
 def _commands(listing: Listing) -> tuple[GraphNode, ...]:

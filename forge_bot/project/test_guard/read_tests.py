@@ -137,7 +137,8 @@ def _read(part: _Found, language: _Language, inside: set[int]) -> TestPart:
     outer = [_line(node) for node in part.outer]
     marks = [words for words in outer if language.mark.search(words)]
     marks += [called for called in calls if language.mark.search(called)]
-    marks += [_line(node) for node in nodes if _raises(node) and "SkipTest" in _line(node)]
+    raised = [_line(node) for node in nodes if node.type == "raise_statement"]
+    marks += [words for words in raised if "SkipTest" in words]
     hides = [called for called in calls if language.hides.search(called)]
     hides += [words for words in outer if language.hides.search(words)]
     hides += [_line(node).partition("{")[0] for node in nodes if _swallows(node)]
@@ -206,10 +207,6 @@ def _assertion_text(node: "Node") -> str:
         return text
     condition = around.child_by_field_name("condition")
     return f"if {_line(condition)}: {text}" if condition is not None else text
-
-
-def _raises(node: "Node") -> bool:
-    return node.type == "raise_statement"
 
 
 def _swallows(node: "Node") -> bool:
