@@ -50,81 +50,6 @@ class GraphResult(NamedTuple):
     total: int = 0
 
 
-class GraphAnswers:
-    """Reads the graph of the repository; only changed files are read again."""
-
-    def __init__(self, served: ServedRepository) -> None:
-        self._served = served
-        self._reader: GraphReader | None = None
-        self._one = threading.Lock()
-
-    def answer(self, operation: Operation, asked: Mapping[str, Any]) -> GraphResult:
-        """Answer one call of `forge_graph`. Raises BadArguments, BadOption, BadManifest."""
-        graph, _ = declared(self._graph())
-        project = f"forge://project/{self._served.id}"
-        if operation in {"verify", "scan"}:
-            findings = scan(graph) if operation == "scan" else verify(graph)
-            first = f"{len(findings)} found" if findings else "Nothing found"
-            text = _fitted(first, [finding.words for finding in findings])
-            return GraphResult(text=text, total=len(findings), links=(f"{project}/annotations",))
-        links = (f"{project}/manifest",)
-        try:
-            question = GraphQuestion.model_validate(asked)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise BadArguments(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
-        nodes = ask_graph(graph, question)
-        first, *lines = nodes.text.splitlines()
-        return GraphResult(text=_fitted(first, lines), total=nodes.total, links=links)
-
-    def manifest(self, project: str) -> JsonValue:
-        """Return the nodes of code with tier and imports, and the rules that are declared."""
-        return manifest_document(*self._declared(project))
-
-    def annotations(self, project: str) -> JsonValue:
-        """Return the current findings of the graph, and the kept annotations."""
-        return annotations_document(self._declared(project)[0])
-
-    def glove(self, kind: str, stack: str) -> JsonValue:
-        """Return the description of a stack. Raises UnknownNode."""
-        return stack_document(kind, stack)
-
-    def summary(self) -> str:
-        """Return a summary of the repository's graph in a few lines; empty while reading the graph
-        would take long.
-        """
-        with self._one:
-            quick = self._read().if_quick()
-        if quick is None:
-            return ""
-        graph, _ = declared(quick)
-        kinds = Counter(str(node.kind) for node in graph.files.values())
-        code = [path for path, node in graph.files.items() if node.kind.is_code]
-        untested = sum(not graph.testers.get(path) for path in code)
-        lines = [
-            ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()),
-            (
-                f"{sum(len(node.imports) for node in graph.files.values())} imports;"
-                f" {untested} of {len(code)} files of code have no test of their own;"
-                f" {len(verify(graph))} violations"
-            ),
-        ]
-        return "\n".join([*lines, "", repo_map(graph, _CONTEXT_TOKENS).rstrip()])
-
-    def _declared(self, project: str) -> tuple[ProjectGraph, Manifest]:
-        self._served.check_project(project)
-        return declared(self._graph())
-
-    def _graph(self) -> ProjectGraph:
-        with self._one:
-            return self._read().here()
-
-    def _read(self) -> GraphReader:
-        if self._reader is None:
-            self._reader = GraphReader(self._served.repository)
-        return self._reader
-
-
 def _fitted(first: str, lines: list[str]) -> str:
     """Return the lines that fit, and the number of those left out."""
     shown, room = [first], _MOST_CHARACTERS - len(first)
@@ -138,11 +63,14 @@ def _fitted(first: str, lines: list[str]) -> str:
 
 
 class Queries:
-    """Reads for clients. Nothing is locked, so a result may be a moment old."""
+    """Reads for clients. Nothing is locked, so a result may be a moment old. Of the graph only
+    changed files are read again.
+    """
 
-    def __init__(self, served: ServedRepository, graphs: GraphAnswers) -> None:
+    def __init__(self, served: ServedRepository) -> None:
         self._served = served
-        self._graphs = graphs
+        self._reader: GraphReader | None = None
+        self._one = threading.Lock()
 
     # -- runs
     # ----------------------------------------------------------------------------------------------
@@ -240,17 +168,10 @@ class Queries:
         sections = {
             "Commands": "\n".join(commands) or "None was found.",
             "Runs under way": "\n".join(runs) or "None. pipeline_init begins one.",
-            "Structure": self._structure() or "Not read yet; forge_graph reads it.",
+            "Structure": self._summary() or "Not read yet; forge_graph reads it.",
         }
         parts = [f"## {title}\n\n{text}" for title, text in sections.items()]
         return "\n\n".join([f"# {served.id}", f"{here} {languages}", *parts]) + "\n"
-
-    def _structure(self) -> str:
-        """Return the project's graph in a few lines; a manifest that cannot be read says so."""
-        try:
-            return self._graphs.summary()
-        except BadManifest as error:
-            return f"{error.code}: {error.message}"
 
     def resources(self) -> list[Resource]:
         """Return the resources of the list by address: the repository, its pipelines, and the runs
@@ -278,6 +199,76 @@ class Queries:
     def roots(self) -> JsonValue:
         """The served repository, in the form of the protocol's roots."""
         return {"roots": [{"uri": self._served.path.as_uri(), "name": self._served.id}]}
+
+    # -- the graph
+    # ------------------------------------------------------------------------------------------
+
+    def graph(self, operation: Operation, asked: Mapping[str, Any]) -> GraphResult:
+        """Answer one call of `forge_graph`. Raises BadArguments, BadOption, BadManifest."""
+        graph, _ = declared(self._read_graph())
+        project = f"forge://project/{self._served.id}"
+        if operation in {"verify", "scan"}:
+            findings = scan(graph) if operation == "scan" else verify(graph)
+            first = f"{len(findings)} found" if findings else "Nothing found"
+            text = _fitted(first, [finding.words for finding in findings])
+            return GraphResult(text=text, total=len(findings), links=(f"{project}/annotations",))
+        links = (f"{project}/manifest",)
+        try:
+            question = GraphQuestion.model_validate(asked)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise BadArguments(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
+        nodes = ask_graph(graph, question)
+        first, *lines = nodes.text.splitlines()
+        return GraphResult(text=_fitted(first, lines), total=nodes.total, links=links)
+
+    def manifest(self, project: str) -> JsonValue:
+        """Return the nodes of code with tier and imports, and the rules that are declared."""
+        return manifest_document(*self._declared(project))
+
+    def annotations(self, project: str) -> JsonValue:
+        """Return the current findings of the graph, and the kept annotations."""
+        return annotations_document(self._declared(project)[0])
+
+    def glove(self, kind: str, stack: str) -> JsonValue:
+        """Return the description of a stack. Raises UnknownNode."""
+        return stack_document(kind, stack)
+
+    def _summary(self) -> str:
+        """Return the repository's graph in a few lines; empty while reading it would take long."""
+        with self._one:
+            quick = self._read().if_quick()
+        if quick is None:
+            return ""
+        try:
+            graph, _ = declared(quick)
+        except BadManifest as error:
+            return f"{error.code}: {error.message}"
+        kinds = Counter(str(node.kind) for node in graph.files.values())
+        code = [path for path, node in graph.files.items() if node.kind.is_code]
+        untested = sum(not graph.testers.get(path) for path in code)
+        lines = [
+            ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()),
+            (
+                f"{sum(len(node.imports) for node in graph.files.values())} imports;"
+                f" {untested} of {len(code)} files of code have no test of their own;"
+                f" {len(verify(graph))} violations"
+            ),
+        ]
+        return "\n".join([*lines, "", repo_map(graph, _CONTEXT_TOKENS).rstrip()])
+
+    def _declared(self, project: str) -> tuple[ProjectGraph, Manifest]:
+        self._served.check_project(project)
+        return declared(self._read_graph())
+
+    def _read_graph(self) -> ProjectGraph:
+        with self._one:
+            return self._read().here()
+
+    def _read(self) -> GraphReader:
+        if self._reader is None:
+            self._reader = GraphReader(self._served.repository)
+        return self._reader
 
     # -- pipelines
     # ----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from forge_bot.mcp_server.client_runs.person_answers import (
 )
 from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
 from forge_bot.mcp_server.client_runs.pipeline_init_with_context import BeforeRun, Confirmations
-from forge_bot.mcp_server.queries import GraphAnswers, Queries
+from forge_bot.mcp_server.queries import Queries
 from forge_bot.mcp_server.served_repository import ServedRepository, Turns, hold_client_run
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
 from forge_bot.runs.notifications import Notify
@@ -44,8 +44,7 @@ class Service:
     def __init__(self, folder: Path | None, *, by_path: bool = False) -> None:
         self.by_path = by_path
         self.served = ServedRepository(folder)
-        self.graphs = GraphAnswers(self.served)
-        self.queries = Queries(self.served, self.graphs)
+        self.queries = Queries(self.served)
         self._turns: Turns = {}
         self._confirming = Confirmations()
         self._results: dict[str, tuple[Previous, ReportResult]] = {}

@@ -192,17 +192,17 @@ def _add_project(server: ForgeServer) -> None:
     @server.resource("forge://project/{id}/manifest", mime_type=JSON)
     async def manifest(id: str) -> str:  # noqa: A002 - the name in the address
         """The nodes of a project with tiers and imports, and its rules."""
-        return await _read(server, lambda service: service.graphs.manifest(id))
+        return await _read(server, lambda service: service.queries.manifest(id))
 
     @server.resource("forge://project/{id}/annotations", mime_type=JSON)
     async def annotations(id: str) -> str:  # noqa: A002 - the name in the address
         """The findings in a project's graph as it is now."""
-        return await _read(server, lambda service: service.graphs.annotations(id))
+        return await _read(server, lambda service: service.queries.annotations(id))
 
     @server.resource("forge://glove/{kind}/{stack}", mime_type=JSON)
     async def glove(kind: str, stack: str) -> str:
         """One stack with everything that is read of it."""
-        return await _read(server, lambda service: service.graphs.glove(kind, stack))
+        return await _read(server, lambda service: service.queries.glove(kind, stack))
 
     @server.resource("forge://pipeline/{id}", mime_type=JSON)
     async def pipeline(id: str) -> str:  # noqa: A002 - the name in the address

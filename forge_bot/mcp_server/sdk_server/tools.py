@@ -312,7 +312,7 @@ def _add_project(server: ForgeServer) -> None:
         narrowed = {"name": name, "tier": tier, "kind": kind, "domain": domain}
         asked = {**narrowed, "of": of, "touches": touches}
         asked = {key: value for key, value in asked.items() if value}
-        result = await server.ask(lambda service: service.graphs.answer(operation, asked))
+        result = await server.ask(lambda service: service.queries.graph(operation, asked))
         meta: dict[str, JsonValue] = {"resource_links": [*result.links]}
         if operation in {"verify", "scan"}:
             meta["annotations"] = {"findings": result.total}
