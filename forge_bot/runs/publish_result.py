@@ -150,10 +150,8 @@ def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
             timeout=_SECONDS,
             stdin=subprocess.DEVNULL,
         )
-    except subprocess.TimeoutExpired as error:
-        raise GhFailed(f"gh gave no answer within {_SECONDS} seconds.") from error
-    except OSError as error:
-        raise GhFailed(f"gh could not be started: {error.strerror or error}.") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise GhFailed(f"gh gave no answer: {error}.") from error
 
 
 class PublishResult(Frozen):
