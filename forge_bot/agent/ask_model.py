@@ -59,69 +59,15 @@ class BatchedCall(NamedTuple):
     new: Sequence[ChatMessage]
 
 
-class BatchLane:
+class BatchLane(NamedTuple):
     """The batches of one run.
 
     `missing` gets the name of a model whose provider has no batches: it is asked at once, at the
     usual price.
     """
 
-    def __init__(
-        self, journal: Journal, now: Callable[[], datetime], missing: Callable[[str], None]
-    ) -> None:
-        self.missing = missing
-        self._journal = journal
-        self._now = now
-
-    async def reply(self, asked: BatchedCall, api: "ProviderBatches") -> ModelReply:
-        """Return the answer, if the batch of this question has ended.
-
-        Raises BatchUnderWay, BatchRefused if the provider offers none, and ModelUnavailable if the
-        question was handed in in vain.
-        """
-        parked = self._journal.parked(asked.key)
-        if parked is None:
-            parked = await self._hand_in(asked, api)
-        elif parked.ticket is None:
-            self._withdraw(asked, parked, "its process ended")
-            since = _minute(parked.at)
-            raise PossiblyCharged(
-                f"The process that handed in a batch to {asked.model} at {since} ended before "
-                "it heard whether it was taken in. `resume` hands the question in again."
-            )
-        else:
-            question = BatchQuestion(id=parked.question, call=asked.call)
-            answer = await api.collect(parked.ticket, question)
-            if isinstance(answer, ModelReply):
-                return answer
-            if answer is not None:
-                self._withdraw(asked, parked, answer.words)
-                raise (PossiblyCharged if answer.paid else ModelUnavailable)(
-                    f"The batch {parked.ticket.id} of {parked.model} has no answer: {answer.words}."
-                )
-        raise _under_way(parked)
-
-    async def _hand_in(self, asked: BatchedCall, api: "ProviderBatches") -> Parked:
-        """Hand the question in once; return it with its ticket."""
-        parked = Parked(
-            key=asked.key,
-            model=asked.model,
-            question=uuid4().hex,
-            at=self._now(),
-            messages=tuple(asked.new),
-        )
-        self._journal.park(parked)
-        try:
-            ticket = await api.submit(BatchQuestion(id=parked.question, call=asked.call))
-        except (ForgeError, BatchRefused) as error:
-            self._withdraw(asked, parked, str(error))
-            raise
-        taken_in = parked.replace(ticket=ticket, messages=())
-        self._journal.park(taken_in)
-        return taken_in
-
-    def _withdraw(self, asked: BatchedCall, parked: Parked, why: str) -> None:
-        self._journal.failed(asked.key, why, paid=False, question=parked.question)
+    now: Callable[[], datetime]
+    missing: Callable[[str], None]
 
 
 def cancel_batches(
@@ -139,11 +85,6 @@ def cancel_batches(
         except ForgeError:
             running.append(ticket.id)
     return tuple(running)
-
-
-def _under_way(parked: Parked) -> BatchUnderWay:
-    name, since = parked.ticket.id if parked.ticket else "", _minute(parked.at)
-    return BatchUnderWay(f"A question waits in the batch {name} of {parked.model} since {since}.")
 
 
 def _minute(at: datetime) -> str:
@@ -259,8 +200,9 @@ class AskModel:
         if self.lane is None or self._batches is None:
             return None
         reserved = await self._reserve(asked, batched=True)
+        collected = self._collect(asked, self._batches, self.lane.now)
         try:
-            return await self._settle(asked, reserved, self.lane.reply(asked, self._batches))
+            return await self._settle(asked, reserved, collected)
         except BatchRefused:
             self._batches = None
             self.lane.missing(self.model.name)
@@ -270,6 +212,58 @@ class AskModel:
                 # The next process counts it with the calls that were never answered.
                 self.journal.started(asked.key, asked.model, reserved.amount, ())
             raise
+
+    async def _collect(
+        self, asked: BatchedCall, api: "ProviderBatches", now: Callable[[], datetime]
+    ) -> ModelReply:
+        """Return the answer, if the batch of this question has ended.
+
+        Raises BatchUnderWay, BatchRefused if the provider offers none, and ModelUnavailable if the
+        question was handed in in vain.
+        """
+        parked = self.journal.parked(asked.key)
+        if parked is None:
+            parked = await self._hand_in(asked, api, now())
+        elif parked.ticket is None:
+            self._withdraw(parked, "its process ended")
+            since = _minute(parked.at)
+            raise PossiblyCharged(
+                f"The process that handed in a batch to {asked.model} at {since} ended before "
+                "it heard whether it was taken in. `resume` hands the question in again."
+            )
+        else:
+            question = BatchQuestion(id=parked.question, call=asked.call)
+            answer = await api.collect(parked.ticket, question)
+            if isinstance(answer, ModelReply):
+                return answer
+            if answer is not None:
+                self._withdraw(parked, answer.words)
+                raise (PossiblyCharged if answer.paid else ModelUnavailable)(
+                    f"The batch {parked.ticket.id} of {parked.model} has no answer: {answer.words}."
+                )
+        name, since = parked.ticket.id if parked.ticket else "", _minute(parked.at)
+        raise BatchUnderWay(
+            f"A question waits in the batch {name} of {parked.model} since {since}."
+        )
+
+    async def _hand_in(self, asked: BatchedCall, api: "ProviderBatches", at: datetime) -> Parked:
+        """Hand the question in once; return it with its ticket."""
+        question, messages = uuid4().hex, tuple(asked.new)
+        parked = Parked(
+            key=asked.key, model=asked.model, question=question, at=at, messages=messages
+        )
+        self.journal.park(parked)
+        try:
+            ticket = await api.submit(BatchQuestion(id=question, call=asked.call))
+        except (ForgeError, BatchRefused) as error:
+            self._withdraw(parked, str(error))
+            raise
+        taken_in = parked.replace(ticket=ticket, messages=())
+        self.journal.park(taken_in)
+        return taken_in
+
+    def _withdraw(self, parked: Parked, why: str) -> None:
+        self.journal.failed(parked.key, why, paid=False, question=parked.question)
 
     async def _answer(self, asked: BatchedCall, turn: int) -> ModelReply:
         reserved = await self._reserve(asked)

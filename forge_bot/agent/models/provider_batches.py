@@ -1,10 +1,10 @@
 """The batches of a provider, through pydantic-ai: Anthropic's, and OpenAI's for its Responses."""
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.base import (
     BatchQuestion,
@@ -15,15 +15,13 @@ from forge_bot.agent.models.base import (
     PossiblyCharged,
     Unanswered,
 )
-from forge_bot.agent.models.known_providers import error_details, to_forge_error
+from forge_bot.agent.models.known_providers import error_details, to_forge_error, violation
 from forge_bot.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model as LibraryModel
     from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult
-
-_Done = TypeVar("_Done")
 
 _SECONDS = 600.0
 """The time limit of the providers' clients for a request about a batch."""
@@ -50,7 +48,7 @@ class ProviderBatches:
     async def submit(self, question: BatchQuestion) -> BatchTicket:
         from pydantic_ai.exceptions import ModelHTTPError
 
-        async with self._open_model(PossiblyCharged) as model:
+        async with self._open_model() as model:
             encoded = await model.batch_encode(self._request_of(question))
             try:
                 return _ticket(await model.batch_create([encoded]))
@@ -63,7 +61,7 @@ class ProviderBatches:
         self, ticket: BatchTicket, question: BatchQuestion
     ) -> ModelReply | Unanswered | None:
         async with self._open_model() as model:
-            batch = await self._look_up_batch(model.batch_status(_batch(ticket)), ticket)
+            batch = await model.batch_status(_batch(ticket))
             if batch.status != "ended":
                 return None
             results = {result.custom_id: result for result in await model.batch_results(batch)}
@@ -72,7 +70,7 @@ class ProviderBatches:
     async def cancel(self, ticket: BatchTicket) -> None:
         """Ask the provider to end the batch."""
         async with self._open_model() as model:
-            await self._look_up_batch(model.batch_cancel(_batch(ticket)), ticket)
+            await model.batch_cancel(_batch(ticket))
 
     def _decode_result(
         self, model: "LibraryModel", result: "BatchResult | None", question: BatchQuestion
@@ -92,41 +90,24 @@ class ProviderBatches:
             return Unanswered(words=to_forge_error(self._name, error, _SECONDS, 1).message)
 
     @asynccontextmanager
-    async def _open_model(
-        self, violation: type[ModelUnavailable] = ModelUnavailable
-    ) -> "AsyncGenerator[LibraryModel]":
-        """Open the model's client, and raise the errors of the library as ours; `violation` where
-        an answer is not what the API promises.
-        """
-        from pydantic_ai.exceptions import AgentRunError, UserError
+    async def _open_model(self) -> "AsyncGenerator[LibraryModel]":
+        """Open the model's client, and raise the errors of the library as ours."""
+        from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UserError
 
         try:
             async with self._model as model:
                 yield model
         except (AgentRunError, UserError) as error:
+            if isinstance(error, ModelHTTPError) and error.status_code == _UNKNOWN:
+                raise ModelUnavailable(
+                    f"The provider of {self._name} does not know the batch for this key; use one of"
+                    " the same account and workspace that it was handed in with.",
+                    details=error_details(error),
+                ) from error
             raise to_forge_error(self._name, error, _SECONDS, 1) from error
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             # The library expects the documented fields, and fails without them.
-            raise violation(
-                f"What the provider of {self._name} says of its batches is not what its API"
-                " promises.",
-                details=error_details(error),
-            ) from error
-
-    async def _look_up_batch(self, asked: "Awaitable[_Done]", ticket: BatchTicket) -> _Done:
-        """Return the answer about a batch. Raises ModelUnavailable if the key does not see it."""
-        from pydantic_ai.exceptions import ModelHTTPError
-
-        try:
-            return await asked
-        except ModelHTTPError as error:
-            if error.status_code != _UNKNOWN:
-                raise
-            raise ModelUnavailable(
-                f"The provider of {self._name} knows no batch {ticket.id} for this key; use one of"
-                " the same account and workspace that it was handed in with.",
-                details=error_details(error),
-            ) from error
+            raise ModelUnavailable(violation(self._name), details=error_details(error)) from error
 
 
 _ENDED = {"expired": "expired before it was begun", "canceled": "was cancelled"}

@@ -91,7 +91,7 @@ class Agents:
         self.tell = tell
         self.journal = Journal(run.places.journal, environ, run.workspace.path / CARRIED)
         self.delivered = delivered
-        self.lane = BatchLane(self.journal, now, self._without_batches)
+        self.lane = BatchLane(now, self._without_batches)
         self.access = ModelAccess(run, environ)
         self.ledger = Ledger(run.state.budget, may_ask=self.access.check)
         self.thinking = TellThinking(tell, run.state.budget)
