@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -276,16 +276,9 @@ def _make_run(repository: Repository, start: _Start, beginning: NewRun) -> tuple
 
 def _resume_run(task: str, options: RunOptions) -> int:
     """Go on with the run whose folder is given in place of a task."""
-    same = ResumeOptions(
-        repo=options.repo,
-        run=task.strip(),
-        model=options.model,
-        record=options.record,
-        ending=options.ending,
-        until=options.until,
-        by_script=options.by_script,
-    )
-    return resume(same, options.host)
+    names = {field.name for field in fields(ResumeOptions)} - {"run"}
+    same = {name: getattr(options, name) for name in names}
+    return resume(ResumeOptions(run=task.strip(), **same), options.host)
 
 
 def _make_new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
@@ -293,14 +286,7 @@ def _make_new_run(start: _Start, plan: RunPlan, answers: str = "") -> NewRun:
     return NewRun(
         draft=start.draft,
         plan=plan,
-        flags=RunFlags(
-            auto=options.auto,
-            skip_pr=options.skip_pr,
-            debug=options.debug,
-            discuss=options.discuss,
-            batch=options.batch,
-            scope=options.scope or "",
-        ),
+        flags=RunFlags(**{name: getattr(options, name) for name in RunFlags.model_fields}),
         budget=start.budget,
         by=local_user(),
         answers=answers,

@@ -261,10 +261,7 @@ def _make_new_run(served: ServedRepository, call: _Call, chosen: Confirmation) -
         draft=ticket.draft,
         plan=_make_plan(served, ticket, chosen),
         flags=RunFlags(
-            auto=flags.auto,
-            skip_pr=flags.skip_pr,
-            debug=flags.debug,
-            discuss=flags.discuss,
+            **flags.model_dump(include={"auto", "skip_pr", "debug", "discuss"}),
             scope=scope_folder(served.repository, flags.scope),
         ),
         budget=_choose_budget(served, call),
