@@ -12,7 +12,7 @@ from forge_bot.runs.branch_for_merge import Offer, newest_base, offered, target_
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
     body_file,
-    creation,
+    gh_command,
     pull_request_text,
     wanted_pull_request,
 )
@@ -136,7 +136,7 @@ def _list_next_commands(run: Run, code: Offer, kept: str, ending: Ending) -> lis
     if body_file(run).is_file():
         written = pull_request_text(run)
         wanted = wanted_pull_request(run, code.branch, written)
-        lines.append(f"  {shlex.join(creation(wanted))}")
+        lines.append(f"  {shlex.join(gh_command(wanted))}")
     return lines
 
 

@@ -97,22 +97,18 @@ def offered_head(repository: Repository, branch: str) -> tuple[str, str]:
     return f"{ours.name.partition('/')[0]}:{branch}", theirs.name
 
 
-def creation(wanted: WantedPullRequest, *, whole: bool = False) -> tuple[str, ...]:
-    """Return the command that opens a pull request; `whole` if it has the text in it."""
-    draft = ("--draft",) if wanted.text.draft else ()
-    where = ("--head", wanted.head, "--base", wanted.base)
-    text = _text(wanted, whole=whole)
-    return ("gh", "pr", "create", *where, *_elsewhere(wanted), *draft, *text)
-
-
-def correction(wanted: WantedPullRequest, place: str, *, whole: bool = False) -> tuple[str, ...]:
-    """Return the command that gives the pull request at a place its present text."""
-    return ("gh", "pr", "edit", place, *_elsewhere(wanted), *_text(wanted, whole=whole))
-
-
-def _text(wanted: WantedPullRequest, *, whole: bool) -> tuple[str, ...]:
+def gh_command(
+    wanted: WantedPullRequest, place: str = "", *, whole: bool = False
+) -> tuple[str, ...]:
+    """Return the command that opens a pull request, or gives the one at a place its present text;
+    `whole` if it has the text in it.
+    """
     body = ("--body", wanted.text.body) if whole else ("--body-file", str(wanted.body))
-    return ("--title", wanted.text.title, *body)
+    where = () if place else ("--head", wanted.head, "--base", wanted.base)
+    draft = ("--draft",) if wanted.text.draft and not place else ()
+    text = ("--title", wanted.text.title, *body)
+    verb = ("edit", place) if place else ("create",)
+    return ("gh", "pr", *verb, *where, *_elsewhere(wanted), *draft, *text)
 
 
 def _elsewhere(wanted: WantedPullRequest) -> tuple[str, ...]:
@@ -120,12 +116,12 @@ def _elsewhere(wanted: WantedPullRequest) -> tuple[str, ...]:
 
 
 def _opened(root: Path, wanted: WantedPullRequest) -> str:
-    done = _gh(root, creation(wanted))
+    done = _gh(root, gh_command(wanted))
     output = f"{done.stdout}\n{done.stderr}"
     if done.returncode != 0:
         if _EXISTS not in output:
             raise _failed("open", output)
-        changed = _gh(root, correction(wanted, wanted.head))
+        changed = _gh(root, gh_command(wanted, wanted.head))
         if changed.returncode != 0:
             raise _failed("change", changed.stderr)
         if not wanted.text.draft:
@@ -182,13 +178,13 @@ class Publisher:
     post: Post | None = None
     open_pr: OpenPullRequest | None = None
 
+    @property
+    def _can_post(self) -> bool:
+        return self.post is not None and can_be_posted(self.run.pipeline, self.run.state)
+
     def asks(self) -> bool:
         """Return whether a person is to be asked before the summary is posted."""
-        return (
-            self.post is not None
-            and can_be_posted(self.run.pipeline, self.run.state)
-            and not may_post(self.run.pipeline, self.run.state)
-        )
+        return self._can_post and not may_post(self.run.pipeline, self.run.state)
 
     def peoples_commits(self) -> PeopleCommitted | None:
         """Return the report on what people added to the code branch, also at a remote that is
@@ -230,11 +226,7 @@ class Publisher:
 
     def _post(self) -> PublishResult:
         run = self.run
-        if (
-            self.post is not None
-            and can_be_posted(run.pipeline, run.state)
-            and may_post(run.pipeline, run.state)
-        ):
+        if self.post is not None and self._can_post and may_post(run.pipeline, run.state):
             address = self.post(run.state.source.url, comment_text(run))
             return PublishResult(detail="posted the summary to the issue", url=address)
         why = "it takes a person at a terminal, GITHUB_TOKEN and an issue on GitHub"

@@ -21,8 +21,7 @@ from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
     comment_text,
-    correction,
-    creation,
+    gh_command,
     pull_request_text,
     wanted_pull_request,
 )
@@ -180,7 +179,7 @@ def _open_pull_request(run: Run, action: Exec) -> PublishStep | Published:
     if not is_pushed(run):
         return _push_branches(run)
     wanted = wanted_pull_request(run, offered.branch, written)
-    return PublishStep(creation(wanted, whole=True))
+    return PublishStep(gh_command(wanted, whole=True))
 
 
 def _list_branches(run: Run) -> tuple[str, ...]:
@@ -220,7 +219,7 @@ def _push_last(run: Run, action: Exec) -> PublishStep | Published:
     if not is_pushed(run):
         return _push_branches(run)
     wanted = wanted_pull_request(run, offered.branch, pull_request_text(run, offered))
-    return PublishStep(correction(wanted, run.state.pull_request, whole=True))
+    return PublishStep(gh_command(wanted, run.state.pull_request, whole=True))
 
 
 def _push_branches(run: Run) -> PublishStep:
