@@ -29,6 +29,8 @@ class RunPause(Recorded):
 
     why: Literal["limit", "cap", "switch"]
     until: AwareDatetime | None = None
+    model: str = ""
+    told: str = ""
 
 
 class RunInfo(Frozen):

@@ -1,8 +1,5 @@
 """Decide whether a run may ask a model: the switch of the repository, a limit that another run was
 told of, and the caps of a team on what runs have cost in a window of time.
-
-Of the records only those of refs that were moved within the window are read, together, by two calls
-of git: runs that ended before it cost one line of a list of refs each.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,19 +12,19 @@ from typing import NamedTuple
 
 from pydantic import AwareDatetime, ConfigDict, ValidationError
 
-from forge_bot.engine import State
 from forge_bot.engine.reports import LONGEST_PAUSE, Paused, PauseReason
 from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES
 from forge_bot.remedies import ModelTrouble
+from forge_bot.runs.find_runs import RunInfo, runs
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.settings.config import CapSettings
 from forge_bot.store import SPECS
-from forge_bot.store.run_folder import REPORTS, STATE
+from forge_bot.store.run_folder import REPORTS
 from forge_bot.text_format import money
-from forge_bot.values import Frozen, Recorded, RunStatus, Usage
+from forge_bot.values import Frozen, Recorded, Usage
 
 _DAY = timedelta(days=1)
 """Also how much the clocks of two machines may differ."""
@@ -76,31 +73,19 @@ def month_of(now: datetime) -> datetime:
     return now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
 
-def recent_files(
-    repository: Repository, since: datetime, file: str, *under: str
-) -> list[tuple[str, bytes]]:
-    """Return a file of each run that was moved since then below some beginnings of refs, by the
-    run's name, as this clone knows them; once for each version that refs have.
+def paid_since(repository: Repository, since: datetime) -> tuple[Payment, ...]:
+    """Return what runs paid since then, as this clone knows their records: those of refs that were
+    moved since.
     """
-    tips = repository.tips_since(since - _DAY, *under)
+    tips = repository.tips_since(since - _DAY, HEADS, REMOTES, ENDED, ENDED_AT_ORIGIN)
     trees = repository.read_objects([f"{tip}:{SPECS}" for tip in tips])
     folders = [folder for tree in trees if tree is not None for folder in tree.folders().items()]
     folders = list(dict.fromkeys(folders))
-    files = repository.read_objects([f"{oid}:{file}" for _, oid in folders])
-    return [
-        (name, data.data)
-        for (name, _), data in zip(folders, files, strict=True)
-        if data is not None
-    ]
-
-
-def paid_since(repository: Repository, since: datetime) -> tuple[Payment, ...]:
-    """Return what runs paid since then, as this clone knows their records."""
+    files = repository.read_objects([f"{oid}:{REPORTS}" for _, oid in folders])
     records: dict[str, bytes] = {}
-    places = (HEADS, REMOTES, ENDED, ENDED_AT_ORIGIN)
-    for name, reports in recent_files(repository, since, REPORTS, *places):
+    for (name, _), file in zip(folders, files, strict=True):
         # Reports are only added.
-        records[name] = max(records.get(name, b""), reports, key=len)
+        records[name] = max(records.get(name, b""), file.data if file is not None else b"", key=len)
     return tuple(payment for reports in records.values() for payment in payments(reports))
 
 
@@ -220,14 +205,13 @@ class ModelAccess:
         model.
         """
         at, repository = now(), self._run.repository
-        states = recent_files(repository, at - LONGEST_PAUSE, STATE, HEADS, REMOTES)
-        others = (state for name, state in states if name != self._run.name)
+        others = (info for info in runs(repository) if info.name != self._run.name)
         if (limit := limit_of_others(others, model, at)) is not None:
-            seconds = ceil((limit.until - at).total_seconds())
+            until, told = limit
+            seconds = ceil((until - at).total_seconds())
             raise ModelUnavailable(
-                f"{model} has a limit until {limit.until:%Y-%m-%d %H:%M} UTC: the run {limit.run} "
-                "was told so.",
-                trouble=ModelTrouble("rate-limited", seconds, model, limit.run),
+                f"{model} has a limit until {until:%Y-%m-%d %H:%M} UTC, as {told} was told.",
+                trouble=ModelTrouble("rate-limited", seconds, model, told),
             )
         caps, by = self._run.config.caps, self._run.request.requested_by
         self._windows = spending_now(repository, caps, by, at)
@@ -249,33 +233,23 @@ class ModelAccess:
                 raise _cap_reached(window, new, dollars)
 
 
-class LimitTold(NamedTuple):
-    """A provider's limit, and the run that was told of it."""
-
-    until: datetime
-    run: str
-
-
-def limit_of_others(states: Iterable[bytes], model: str, at: datetime) -> LimitTold | None:
-    """Return the limit of a model that holds longest of those that other runs were told of by its
-    provider; None if none is in force.
+def limit_of_others(
+    others: Iterable[RunInfo], model: str, at: datetime
+) -> tuple[datetime, str] | None:
+    """Return the end of the limit of a model that holds longest, of those that other runs were told
+    of by its provider, and that run; None if none is in force.
     """
-    newest: dict[str, State] = {}
-    for state in states:
-        with suppress(ValidationError):
-            standing = State.model_validate_json(state)
-            known = newest.setdefault(standing.run, standing)
-            newest[standing.run] = max(known, standing, key=lambda each: each.updated_at)
-    told = (
-        LimitTold(pause.until, standing.run)
-        for standing in newest.values()
-        if standing.current_phase_status is RunStatus.IN_PROGRESS
-        and (pause := standing.pause)
-        and pause.until
+    limits = (
+        (pause.until, info.name)
+        for info in others
+        if (pause := info.pause) is not None
+        and pause.until is not None
+        and pause.until > at
         and pause.model == model
         and not pause.told
+        and not (info.waiting or info.ended)
     )
-    return max((limit for limit in told if limit.until > at), default=None)
+    return max(limits, default=None)
 
 
 def _cap_reached(window: CapWindow, new: Decimal, dollars: Decimal) -> ModelUnavailable:

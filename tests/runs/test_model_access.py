@@ -82,7 +82,7 @@ def test_after_the_first_word_of_a_limit_no_task_of_the_wave_and_no_other_run_as
 
     other = here.start().name
     asked = len(talker.calls)
-    with pytest.raises(ModelUnavailable, match="was told so"):
+    with pytest.raises(ModelUnavailable, match="was told"):
         here.go_on(talker, run=other)
     assert len(talker.calls) == asked, "nobody asked for the other run"
     # Who goes on with the run that was told tries, and what it finds out holds for the other.
