@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from forge_bot.errors import BadInput, GitFailed, NoCommits, NotInAction
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
-from forge_bot.gate.github_names import read_step_context
+from forge_bot.gate.github_names import ADDRESSES, read_step_context
 from forge_bot.git import Repository, clone_repository
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.git.process import SIGNING_KEY
@@ -98,11 +98,11 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> JobContext:
         repository=step.repository,
         api=step.api,
         server=step.server,
-        payload=Path(step.payload) if step.payload else None,
+        payload=_path(step.payload),
         token=step.token,
         run_url=step.run_url,
-        summary=_path(environ, "GITHUB_STEP_SUMMARY"),
-        outputs=_path(environ, "GITHUB_OUTPUT"),
+        summary=_path(step.summary),
+        outputs=_path(step.outputs),
         budget=_amount(environ.get("FORGE_BOT_BUDGET", "")),
         trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
         by_timer=_is_true(environ, "FORGE_BOT_BY_TIMER"),
@@ -115,8 +115,8 @@ def _is_true(environ: Mapping[str, str], name: str) -> bool:
     return environ.get(name, "").strip().casefold() == "true"
 
 
-def _path(environ: Mapping[str, str], name: str) -> Path | None:
-    return Path(environ[name]) if environ.get(name) else None
+def _path(name: str) -> Path | None:
+    return Path(name) if name else None
 
 
 def _amount(text: str) -> Amount:
@@ -172,7 +172,7 @@ _OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE
 _KEPT_BACK = frozenset({"FORGE_BOT_WAKE", SIGNING_KEY})
 _KEPT = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
 _NEEDED = (
-    *("GITHUB_SERVER_URL", "GITHUB_API_URL", SIGNING_KEY, "FORGE_BOT_WAKE"),
+    *(*ADDRESSES, SIGNING_KEY, "FORGE_BOT_WAKE"),
     *("GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
 )
 """What this process itself looks up later; `git` gives the key to no child."""

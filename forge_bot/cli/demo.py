@@ -40,9 +40,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     _welcome(console, target)
     config = load_setup(repository)
     progress = Progress(console)
-    draft = draft_from_words(
-        (source / "task.md").read_text(encoding="utf-8"), token=None, api_url=None
-    )
+    draft = draft_from_words((source / "task.md").read_text(encoding="utf-8"))
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)
     info = create_run(
         repository,

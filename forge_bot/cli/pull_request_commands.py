@@ -82,10 +82,14 @@ def _pulls(repository: Repository) -> tuple[dict[str, PullRequest] | None, tuple
     place = parse_remote(repository.remote_url(), os.environ)
     if place is None:
         return None, (f"{without}: origin is no repository on GitHub.",)
-    here = [item for item in addresses(repository) if item.startswith(f"{place.page}/pull/")]
+    here = [
+        item
+        for item in addresses(repository)
+        if number_of(item) and item.startswith(f"{place.page}/")
+    ]
     try:
         with _open_github(place) as github:
-            pulls = [github.pull_request(number) for number in set(map(number_of, here))]
+            pulls = [github.pull_request(number) for number in {*map(number_of, here)} - {0}]
             return {pull.url: pull for pull in pulls}, ()
     except GitHubError as error:
         return None, (f"{without}: {error.message} Set GITHUB_TOKEN to a token that may read it.",)

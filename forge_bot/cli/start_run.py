@@ -170,9 +170,7 @@ def _read_request(task: str, options: RunOptions) -> _Start:
     pipeline = load_pipeline(config.pipeline, repository.root)
     given = options.budget
     budget = config.amount if given is None else read_amount_option(given, "--budget 5")
-    draft = draft_from_words(
-        task, token=os.environ.get("GITHUB_TOKEN"), api_url=os.environ.get("GITHUB_API_URL")
-    )
+    draft = draft_from_words(task, os.environ)
     if pipeline.steps is not None:
         inputs_of(pipeline.steps, f"{draft.title}\n{draft.text}")
     return _Start(options, repository, place, config, pipeline, draft, budget, Progress(Console()))

@@ -38,6 +38,10 @@ def number_of(address: str) -> int:
     return int(match[1]) if match is not None and match.end() == len(address) else 0
 
 
+ADDRESSES = ("GITHUB_SERVER_URL", "GITHUB_API_URL")
+"""Variables with the addresses of the server."""
+
+
 def token_of(environ: Mapping[str, str]) -> str | None:
     """Return the token of a job, or of the person at a terminal."""
     return environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
@@ -53,9 +57,22 @@ def hosts_of(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(host for host in (HOST, environ.get("GH_HOST", "").lower()) if host)
 
 
-def api_of(server: str) -> str:
-    """Return the address of the API of a server."""
-    return f"https://api.{HOST}" if server == f"https://{HOST}" else f"{server}/api/v3"
+def api_of(server: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the address of the API of a server, unless the environment names it."""
+    named = (environ or {}).get("GITHUB_API_URL", "")
+    usual = f"https://api.{HOST}" if server == f"https://{HOST}" else f"{server}/api/v3"
+    return (named or usual).rstrip("/")
+
+
+def job_variables(repository: str, run_id: str, payload: str, outputs: str) -> dict[str, str]:
+    """Return the variables of a step, for one that no workflow starts."""
+    return {
+        "GITHUB_REPOSITORY": repository,
+        "GITHUB_RUN_ID": run_id,
+        "GITHUB_EVENT_PATH": payload,
+        "GITHUB_OUTPUT": outputs,
+        "GITHUB_STEP_SUMMARY": "",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +89,8 @@ class StepContext:
     triggering_actor: str
     run_url: str
     attempt: int
+    outputs: str
+    summary: str
 
 
 def read_step_context(
@@ -92,7 +111,7 @@ def read_step_context(
         payload=environ.get("GITHUB_EVENT_PATH", ""),
         repository=repository,
         server=server,
-        api=(environ.get("GITHUB_API_URL") or api_of(server)).rstrip("/"),
+        api=api_of(server, environ),
         token=environ["GITHUB_TOKEN"],
         actor=actor,
         # Old servers do not tell who started the run. The first time that is the actor; later
@@ -101,4 +120,6 @@ def read_step_context(
         or (actor if attempt == "1" else ""),
         run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",
         attempt=int(attempt) if attempt.isdecimal() else 1,
+        outputs=environ.get("GITHUB_OUTPUT", ""),
+        summary=environ.get("GITHUB_STEP_SUMMARY", ""),
     )

@@ -199,10 +199,10 @@ def run_gate(environ: Mapping[str, str]) -> int:
     else:
         github = GateClient(context.api, context.repository, context.token)
         outcome = Admission(intent, github, inputs, context).decide()
-    outputs.write_outputs(environ["GITHUB_OUTPUT"], output_values(outcome, intent, context))
+    outputs.write_outputs(context.outputs, output_values(outcome, intent, context))
     next_step = _NEXT_STEPS.get(outcome.result, "").format(role=inputs.policy.floor.word)
     outputs.write_summary(
-        environ.get("GITHUB_STEP_SUMMARY", ""),
+        context.summary,
         f"forge-bot, at the gate: **{outcome.result}**, {outcome.reason}. {next_step}".strip(),
     )
     if outcome.result is Result.UNVERIFIED:
@@ -282,7 +282,7 @@ def tell_thread(
     """Say in the thread of the event and in the summary why nothing was done, once for each run of
     the workflow. The text replaces a tracking comment that only says that a run has begun.
     """
-    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), text)
+    outputs.write_summary(context.summary, text)
     issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
     if issue is None:
         return

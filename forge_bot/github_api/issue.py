@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
-from forge_bot.gate.github_names import HOST, api_of, hosts_of, server_of
+from forge_bot.gate.github_names import HOST, api_of, hosts_of, server_of, token_of
 from forge_bot.github_api import Forge, connect
 from forge_bot.github_api.types import Issue
 from forge_bot.sentences import hint_of
@@ -58,13 +58,13 @@ def parse_issue_url(text: str, hosts: Sequence[str] = (HOST,)) -> IssueRef | Non
     )
 
 
-def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) -> Issue:
-    """Read an issue. `api_url` replaces the host's own API address.
+def fetch_issue(ref: IssueRef, environ: Mapping[str, str]) -> Issue:
+    """Read an issue, with the token and the address of the API that the environment names.
 
     Raises IssueUnavailable with the precise reason.
     """
     try:
-        with _connect(ref, token, api_url) as github:
+        with _connect(ref, environ) as github:
             issue = github.issue(ref.number)
     except GitHubError as error:
         missing = isinstance(error, NotOnGitHub)
@@ -79,17 +79,17 @@ def fetch_issue(ref: IssueRef, token: str | None, api_url: str | None = None) ->
     return issue
 
 
-def rendered_issue(ref: IssueRef, token: str | None, api_url: str | None = None) -> str:
+def rendered_issue(ref: IssueRef, environ: Mapping[str, str]) -> str:
     """Return the texts of an issue as HTML. Raises GitHubError."""
-    with _connect(ref, token, api_url) as github:
+    with _connect(ref, environ) as github:
         return github.rendered(ref.number)
 
 
-def comment_once(ref: IssueRef, text: str, token: str, api_url: str | None = None) -> str:
+def comment_once(ref: IssueRef, text: str, environ: Mapping[str, str]) -> str:
     """Write a comment on an issue, unless one with the same text is there; return its URL. Raises
     GitHubError.
     """
-    with _connect(ref, token, api_url) as github:
+    with _connect(ref, environ) as github:
         # A process that was killed after it wrote could not note that it did.
         there = (comment for comment in github.comments(ref.number) if _same(comment.body, text))
         return (next(there, None) or github.comment(ref.number, text)).url
@@ -99,9 +99,9 @@ def _same(body: str, text: str) -> bool:
     return body.replace("\r\n", "\n").strip() == text.strip()
 
 
-def _connect(ref: IssueRef, token: str | None, api_url: str | None) -> Forge:
-    api = api_url or api_of(f"https://{ref.host}")
-    return connect(f"{ref.owner}/{ref.repository}", token, api, patience=0)
+def _connect(ref: IssueRef, environ: Mapping[str, str]) -> Forge:
+    api = api_of(f"https://{ref.host}", environ)
+    return connect(f"{ref.owner}/{ref.repository}", token_of(environ), api, patience=0)
 
 
 _REMOTE = re.compile(
@@ -135,5 +135,5 @@ def parse_remote(remote: str | None, environ: Mapping[str, str]) -> RepositoryAd
     if host not in {own, *hosts_of(environ)}:
         return None
     page = server if host == own else f"https://{host}"
-    api = (environ.get("GITHUB_API_URL") if host == own else "") or api_of(page)
-    return RepositoryAddress(name=name, page=f"{page}/{name}", api=api.rstrip("/"))
+    api = api_of(page, environ if host == own else None)
+    return RepositoryAddress(name=name, page=f"{page}/{name}", api=api)

@@ -39,13 +39,13 @@ class RequestDraft(RequestWords):
         )
 
 
-def draft_from_words(task: str, *, token: str | None, api_url: str | None) -> RequestDraft:
+def draft_from_words(task: str, environ: Mapping[str, str] | None = None) -> RequestDraft:
     """The draft for a task in words, or for an issue by its URL. Raises EmptyTask,
     IssueUnavailable, TaskTooLarge, IssueUnavailable.
     """
     if (
         task.strip().startswith(("http://", "https://"))
-        and (draft := _of_issue(task.strip(), token, api_url)) is not None
+        and (draft := _of_issue(task.strip(), environ or {})) is not None
     ):
         return checked(draft)
     text = task.replace("\r\n", "\n").replace("\0", "").strip()
@@ -72,7 +72,7 @@ def draft_from(
     )
 
 
-def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft | None:
+def _of_issue(url: str, environ: Mapping[str, str]) -> RequestDraft | None:
     from forge_bot.github_api.issue import fetch_issue, parse_issue_url, rendered_issue, source_of
 
     ref = parse_issue_url(url, hosts_of(os.environ))
@@ -80,7 +80,7 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft 
         raise _no_issue(url)
     if ref is None:
         return None
-    issue = fetch_issue(ref, token, api_url)
+    issue = fetch_issue(ref, environ)
     draft = RequestDraft(
         title=issue.title.strip() or f"Issue {issue.number}",
         text=issue.body,
@@ -89,23 +89,22 @@ def _of_issue(url: str, token: str | None, api_url: str | None) -> RequestDraft 
         issue_type=issue.type,
     )
     server = issue.url.partition(f"/{ref.owner}/")[0]
-    return with_attachments(draft, server, lambda: rendered_issue(ref, token, api_url))
+    return with_attachments(draft, server, lambda: rendered_issue(ref, environ))
 
 
 def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
     """Return a function that posts a comment to the issue at an address, once, and returns the
     comment's address; None without a GitHub token. It raises IssueUnavailable, GitHubError.
     """
-    token = token_of(environ)
 
     def post(url: str, text: str) -> str:
         from forge_bot.github_api.issue import comment_once, parse_issue_url
 
         if (ref := parse_issue_url(url, hosts_of(os.environ))) is None:
             raise _no_issue(url)
-        return comment_once(ref, text, token or "", environ.get("GITHUB_API_URL"))
+        return comment_once(ref, text, environ)
 
-    return post if token else None
+    return post if token_of(environ) else None
 
 
 def _no_issue(url: str) -> IssueUnavailable:

@@ -61,8 +61,8 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         tell_thread(environ, around.inputs, context, text)
         return error.exit_code
     issue = str(around.wake.issue)
-    outputs.write_outputs(environ["GITHUB_OUTPUT"], {"outcome": "working", "issue": issue})
-    outputs.write_summary(environ.get("GITHUB_STEP_SUMMARY", ""), summary)
+    outputs.write_outputs(context.outputs, {"outcome": "working", "issue": issue})
+    outputs.write_summary(context.summary, summary)
     outputs.notice(summary)
     return 0
 
@@ -76,7 +76,7 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
     woken = ThreadWake(
         wake=around.wake,
         inputs={name: environ[name] for name in INPUT_VARIABLES if environ.get(name)},
-        job=environ.get("GITHUB_RUN_ID", ""),
+        job=around.run_url.rpartition("/")[2],
         event=_freeze_issue(around.payload),
     )
     client = await connect(place)

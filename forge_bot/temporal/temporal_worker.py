@@ -33,7 +33,7 @@ from forge_bot.errors import (
     TokenRefused,
 )
 from forge_bot.gate.environment_variables import GATE_VARIABLES
-from forge_bot.gate.github_names import server_of
+from forge_bot.gate.github_names import job_variables, server_of
 from forge_bot.git import Repository
 from forge_bot.sandbox.helper_processes import keeper
 from forge_bot.temporal.run_activities import RunActivities, TellOf
@@ -95,7 +95,7 @@ class ThreadActivities:
             )
         with tempfile.TemporaryDirectory(prefix="forge-bot-job-") as folder:
             environ = _make_job_environment(order, Path(folder), self._environ)
-            code = await self._run_job(order, environ)
+            code = await self._run_job(order, environ, folder)
             outputs = _read_outputs(Path(folder) / "outputs")
         if not outputs and code not in (2, 5):
             raise _make_failure(
@@ -103,12 +103,12 @@ class ThreadActivities:
             )
         return self._describe_end(order, outputs)
 
-    async def _run_job(self, order: ThreadOrder, environ: Mapping[str, str]) -> int:
+    async def _run_job(self, order: ThreadOrder, environ: Mapping[str, str], folder: str) -> int:
         """Run a job of the bot, which ends with this process; return its exit code."""
         process = await asyncio.create_subprocess_exec(
             *keeper(),
             *(sys.executable, "-P", "-m", "forge_bot", "work"),
-            cwd=Path(environ["GITHUB_OUTPUT"]).parent,
+            cwd=folder,
             env=dict(environ),
             stdin=DEVNULL,
             stdout=PIPE,
@@ -181,11 +181,12 @@ def _make_job_environment(
         **given,
         "FORGE_BOT_BY_TIMER": "true",
         "FORGE_BOT_WAKE": wake.wake.model_dump_json(),
-        "GITHUB_REPOSITORY": order.repository,
-        "GITHUB_RUN_ID": wake.job.replace("\0", ""),
-        "GITHUB_EVENT_PATH": str(folder / "event.json"),
-        "GITHUB_OUTPUT": str(folder / "outputs"),
-        "GITHUB_STEP_SUMMARY": "",
+        **job_variables(
+            order.repository,
+            wake.job.replace("\0", ""),
+            str(folder / "event.json"),
+            str(folder / "outputs"),
+        ),
     }
 
 

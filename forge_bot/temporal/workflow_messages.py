@@ -74,7 +74,7 @@ class ThreadWake(Frozen):
 
     wake: Wake
     inputs: dict[str, str] = Field(default={}, description="of the Action, by their variables")
-    job: str = Field(default="", description="GITHUB_RUN_ID of the job that brought it")
+    job: str = Field(default="", description="number of the workflow run that brought it")
     event: str = Field(default="", description="what a request is frozen from, as JSON")
 
     def once_more(self, *, begun: bool) -> "ThreadWake":

@@ -26,7 +26,7 @@ from tests.gate.payloads import (
     user,
 )
 
-CONTEXT = StepContext("", "", "o/r", "", "", "", "ann", "ann", "", 1)
+CONTEXT = StepContext("", "", "o/r", "", "", "", "ann", "ann", "", 1, "", "")
 # One value of each kind that a field may wrongly have; `...` leaves it out.
 WRONG: list[Any] = [None, ..., True, -1, 2**70, "", "x", [], {}, [None], {"login": None}, "\ud800"]
 _JSON = st.recursive(

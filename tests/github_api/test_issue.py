@@ -12,6 +12,11 @@ from tests.fakes.github import FakeGitHub, Issue
 REF = IssueRef(host="github.com", owner="o", repository="r", number=42)
 
 
+def named(api: str, token: str | None) -> dict[str, str]:
+    """The environment that names an API and a token."""
+    return {"GITHUB_API_URL": api, "GITHUB_TOKEN": token or ""}
+
+
 @pytest.fixture
 def issue(github: FakeGitHub) -> Issue:
     repo = github.repository("o/r")
@@ -77,9 +82,9 @@ def test_a_token_with_a_line_end_is_used_without_it_and_a_broken_one_is_not_sent
     github: FakeGitHub, issue: Issue
 ) -> None:
     token = github.token("ann")
-    fetch_issue(REF, f"{token}\n", github.url)
+    fetch_issue(REF, named(github.url, f"{token}\n"))
     with pytest.raises(IssueUnavailable, match="signs that no token has") as refused:
-        fetch_issue(REF, "geh eim", github.url)
+        fetch_issue(REF, named(github.url, "geh eim"))
     assert "geh" not in str(refused.value)
     assert [(each.words, each.authorization) for each in github.exchanges] == [
         ("GET /repos/o/r/issues/42", f"token {token}")
@@ -87,7 +92,7 @@ def test_a_token_with_a_line_end_is_used_without_it_and_a_broken_one_is_not_sent
 
 
 def test_an_issue_is_read_in_one_request(github: FakeGitHub, issue: Issue) -> None:
-    found = fetch_issue(REF, github.token("bob"), github.url)
+    found = fetch_issue(REF, named(github.url, github.token("bob")))
     assert (found.title, found.body, found.labels, found.author.login) == (
         "Fix the login",
         "It times out.",
@@ -103,7 +108,7 @@ def test_a_pull_request_is_no_issue(github: FakeGitHub) -> None:
     github.issue(repo, number=41)
     github.pull(repo, "feature/x")
     with pytest.raises(IssueUnavailable, match="is a pull request"):
-        fetch_issue(REF, None, github.url)
+        fetch_issue(REF, named(github.url, None))
 
 
 @pytest.mark.parametrize(
@@ -148,19 +153,19 @@ def test_what_goes_wrong_is_told_precisely(
         "GET", body if isinstance(body, str) else json.dumps(body), status=status, headers=headers
     )
     with pytest.raises(IssueUnavailable, match=said):
-        fetch_issue(REF, None, github.url)
+        fetch_issue(REF, named(github.url, None))
     assert len(github.exchanges) == 1, "nothing is retried"
 
 
 def test_an_issue_that_is_gone_or_hidden_is_told(github: FakeGitHub, issue: Issue) -> None:
     issue.deleted = True
     with pytest.raises(IssueUnavailable, match="was deleted"):
-        fetch_issue(REF, None, github.url)
+        fetch_issue(REF, named(github.url, None))
     with pytest.raises(IssueUnavailable, match="no such issue") as missing:
-        fetch_issue(REF.model_copy(update={"number": 43}), None, github.url)
+        fetch_issue(REF.model_copy(update={"number": 43}), named(github.url, None))
     assert "GITHUB_TOKEN" in hint_of(missing.value)
     with pytest.raises(IssueUnavailable, match="token is not accepted"):
-        fetch_issue(REF, "ghp_wrong", github.url)
+        fetch_issue(REF, named(github.url, "ghp_wrong"))
 
 
 def test_an_issue_of_a_renamed_repository_is_found_and_one_that_went_elsewhere_is_told(
@@ -168,7 +173,7 @@ def test_an_issue_of_a_renamed_repository_is_found_and_one_that_went_elsewhere_i
 ) -> None:
     repo, other = github.found("o", "r"), github.repository("o/other")
     github.rename(repo, "new")
-    assert fetch_issue(REF, None, github.url).title == "Fix the login"
+    assert fetch_issue(REF, named(github.url, None)).title == "Fix the login"
     github.transfer(repo, issue, other)
     with pytest.raises(IssueUnavailable, match=r"moved to http.*/o/other/issues/1"):
-        fetch_issue(REF, None, github.url)
+        fetch_issue(REF, named(github.url, None))

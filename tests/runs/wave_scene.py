@@ -139,7 +139,7 @@ class Stage:
 
     def start(self, budget: Decimal | None = None, *, batch: bool = False, by: str = "") -> RunInfo:
         repository = Repository.find(self.path)
-        draft = draft_from_words("Do all the work that there is", token=None, api_url=None)
+        draft = draft_from_words("Do all the work that there is")
         plan = plan_for(repository, draft, effort="L", name=None, branch=None, here=False)
         return create_run(
             repository,

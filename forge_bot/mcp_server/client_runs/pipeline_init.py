@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
 from forge_bot.gate.flags import TaskFlags, read_task_flags
+from forge_bot.gate.github_names import hosts_of
 from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
@@ -50,7 +51,7 @@ def read_source(text: str, environ: Mapping[str, str] = os.environ) -> Source | 
     if read_run_name(plain):
         return Source(type="workspace")
     if _URL.fullmatch(plain) is not None:
-        return _read_url(plain, tuple(filter(None, ("github.com", environ.get("GH_HOST", "")))))
+        return _read_url(plain, hosts_of(environ))
     if not plain:
         return "input is empty: say what is to be done"
     if len(re.sub(r"\W", "", plain)) < _SHORTEST:
@@ -138,7 +139,7 @@ def make_issue_context(
 
 def _make_draft(text: str) -> RequestDraft:
     try:
-        return draft_from_words(text, token=None, api_url=None)
+        return draft_from_words(text)
     except EmptyTask as error:
         hint = f"Say in task_text what is to be done; for an issue, pass source_url and {_FIELDS}."
         raise EmptyTask(error.message, hint=hint) from error
