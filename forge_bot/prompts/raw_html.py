@@ -40,7 +40,7 @@ _BREAKS = names(
     "section article header footer"
 )
 _CELLS = frozenset({"td", "th"})
-_KNOWN_TAGS = (
+KNOWN_TAGS = (
     names(
         "a abbr b bdi bdo big center cite code col colgroup caption del dfn em font g i input ins "
         "kbd label mark nav main option picture q rt ruby s samp select span strike strong svg "
@@ -148,7 +148,7 @@ class HtmlReader:
         name = tag["name"].lower()
         closing = tag[0].startswith("</")
         if not self.is_hiding and (
-            name not in _KNOWN_TAGS or (closing and tag["attributes"].strip())
+            name not in KNOWN_TAGS or (closing and tag["attributes"].strip())
         ):
             self.hidden.append("tag")
         element, depth, small = self.state

@@ -18,7 +18,7 @@ from html import escape
 from pydantic import BaseModel, ConfigDict
 
 from forge_bot.prompts.invisible import is_suspect, without_unseen
-from forge_bot.prompts.raw_html import unescape
+from forge_bot.prompts.raw_html import KNOWN_TAGS, unescape
 from forge_bot.prompts.removals import (
     Removal,
     RemovalKind,
@@ -85,6 +85,25 @@ def clean_plain(text: str) -> Cleaned:
     """
     seen, removed = without_unseen(_newlines(text))
     return Cleaned(text=seen, removals=list_removals(Counter(kind for kind, _ in removed)))
+
+
+_BARE_TAG = re.compile(
+    r"(?P<code>^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\2|\Z)|(?<![\\`])(`+)(?!`).*?(?<!`)\3(?!`))"
+    r"|(?<!\\)(?P<tag></?(?P<name>[A-Za-z][\w.-]*)>)",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def with_visible_tags(markdown: str) -> str:
+    """Return a document in which `<word>` outside of code is seen as it is written, unless HTML
+    knows it: a model means `Dict<K>` or `<unknown>` to be read.
+    """
+
+    def written(part: re.Match[str]) -> str:
+        known = part["code"] or part["name"].lower() in KNOWN_TAGS
+        return part[0] if known else f"\\{part[0]}"
+
+    return _BARE_TAG.sub(written, markdown)
 
 
 # A document is checked when it is written, when it is asked about and when it is shown.

@@ -20,6 +20,7 @@ from forge_bot.prompts.untrusted import (
     clean_plain,
     sentence,
     what_is_hidden,
+    with_visible_tags,
 )
 from tests.bot.reading import shown
 from tests.fakes.sampled import sampled
@@ -202,3 +203,16 @@ def test_hostile_text_is_cleaned_in_bounded_time(name: str) -> None:
     cleaned = clean(HOSTILE[name])
     assert time.process_time() - started < 20
     assert len(cleaned.text) <= LONGEST_TEXT + 1
+
+
+@pytest.mark.parametrize(
+    ("written", "seen"),
+    [
+        ("the name <unknown> is shown", r"the name \<unknown> is shown"),
+        ("`<unknown>` and\n```\n<unknown>\n```\n", "`<unknown>` and\n```\n<unknown>\n```\n"),
+        ("Dict<K> and </K>", r"Dict\<K> and \</K>"),
+        (r"one<br>two \<K> <b>bold</b> <script>", r"one<br>two \<K> <b>bold</b> <script>"),
+    ],
+)
+def test_words_that_look_like_a_tag_are_made_visible(written: str, seen: str) -> None:
+    assert with_visible_tags(written) == seen

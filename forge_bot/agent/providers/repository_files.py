@@ -197,7 +197,8 @@ def _list_by_folder(names: list[str], folder: str) -> str:
     )
 
 
-_MOST_MATCHES = 100
+_MOST_MATCHES = 40
+_MOST_FILES = 12
 _LINE_CHARS = 200
 _FIELDS = 3  # path, line number, text
 _GREP = ("grep", "-n", "-I", "-z", "--untracked", "--no-color", "-P")
@@ -246,6 +247,9 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     if len(matches) <= most and not output.cut:
         return head(shown, limit, note)
     left = f"the first {min(most, len(matches)):,} are shown, so narrow the expression or the path"
+    counts = Counter(line.partition("\0")[0] for line in matches[most:]).most_common(_MOST_FILES)
+    if counts:
+        left += f"; more in {', '.join(f'{path} ({count:,})' for path, count in counts)}"
     return head(shown, limit, f"{note}; {left}").replace(truncated=True)
 
 

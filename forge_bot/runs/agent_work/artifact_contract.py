@@ -24,7 +24,7 @@ from forge_bot.engine.process_documents import REQUIREMENTS
 from forge_bot.git import Repository
 from forge_bot.interaction.house_demands import GUIDES, refusals_of_ai
 from forge_bot.interaction.pull_request_template import find_template
-from forge_bot.prompts.untrusted import what_is_hidden
+from forge_bot.prompts.untrusted import what_is_hidden, with_visible_tags
 from forge_bot.runs.attachments import unseen_risks
 from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.run import Run
@@ -57,7 +57,10 @@ class ArtifactContract(Frozen):
     next_documents: tuple["ArtifactContract", ...] = ()
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Return this document and the next ones of an answer."""
+        """Return this document and the next ones of an answer. What stands in them like a tag of no
+        language is seen as it is written.
+        """
+        text = with_visible_tags(text)
         if not self.next_documents or read_nothing_to_do(text)[0] is not None:
             return (text,)
         return split_documents(text, 1 + len(self.next_documents))
