@@ -3,7 +3,7 @@ the sections of a document.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -256,19 +256,17 @@ def read_section(markdown: str, heading: str) -> str:
     A text is left out if it has more than `LONGEST_SECTION` characters, or if its open blocks would
     include the text behind it.
     """
-    blocks, lines = read_blocks(markdown), split_lines(markdown)
-    for start, end in _sections(blocks, heading):
-        last = blocks[end].line if end < len(blocks) else len(lines)
-        text = "\n".join(lines[blocks[start].end : last]).strip()
+    for start, end in _named(markdown, heading):
+        text = "\n".join(split_lines(markdown)[start.end : end]).strip()
         return text if len(text) <= LONGEST_SECTION and closes_its_blocks(text) else ""
     return ""
 
 
 def without_section(markdown: str, heading: str) -> str:
     """Return the document without the sections under a heading of that name."""
-    blocks, lines = read_blocks(markdown), split_lines(markdown)
-    for start, end in reversed([*_sections(blocks, heading)]):
-        del lines[blocks[start].line : blocks[end].line if end < len(blocks) else len(lines)]
+    lines = split_lines(markdown)
+    for start, end in reversed([*_named(markdown, heading)]):
+        del lines[start.line : end]
     return "\n".join(lines)
 
 
@@ -313,21 +311,30 @@ def blocks_below(markdown: str, heading: str) -> list[Block]:
     """Return the blocks below a heading, up to the next one of its level or above; no quoted ones.
     Sub-headings are blocks too.
     """
-    blocks = read_blocks(markdown)
-    start, end = next(_sections(blocks, heading), (0, 0))
-    return [block for block in blocks[start + 1 : end] if not block.quoted]
+    for start, end in _named(markdown, heading):
+        inside = (block for block in read_blocks(markdown) if start.end <= block.line < end)
+        return [block for block in inside if not block.quoted]
+    return []
 
 
-def _sections(blocks: Sequence[Block], heading: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of the headings of that name, and those where their sections end."""
-    headings = [place for place, block in enumerate(blocks) if block.is_heading]
-    for number, start in enumerate(headings):
-        name = one_line(blocks[start].text).strip(" :.#*_")
-        if name.casefold() == heading.casefold():
-            behind = headings[number + 1 :]
-            level = max(blocks[start].level, _LEVEL)
-            ends = (end for end in behind if blocks[end].level <= level)
-            yield start, next(ends, len(blocks))
+def _named(markdown: str, heading: str) -> Iterator[tuple[Block, int]]:
+    """Yield the sections under a heading of that name."""
+    name = heading.casefold()
+    return sections_where(
+        markdown, lambda block: one_line(block.text).strip(" :.#*_").casefold() == name
+    )
+
+
+def sections_where(markdown: str, begins: Callable[[Block], bool]) -> Iterator[tuple[Block, int]]:
+    """Yield the headings that begin a section, and the line before which it ends: that of the next
+    heading of its level or above, or of level 2.
+    """
+    headings = [block for block in read_blocks(markdown) if block.is_heading]
+    for number, heading in enumerate(headings):
+        if begins(heading):
+            level = max(heading.level, _LEVEL)
+            behind = (later.line for later in headings[number + 1 :] if later.level <= level)
+            yield heading, next(behind, len(split_lines(markdown)))
 
 
 def closes_its_blocks(text: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks, split_lines
+from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks, sections_where, split_lines
 from forge_bot.artifacts.task_checks import check, normal_path, place
 from forge_bot.text_format import one_line
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
@@ -141,25 +141,14 @@ def _sections(markdown: str, blocks: Sequence[Block]) -> Iterator[_Section]:
     for block in blocks:
         if block.kind in {BlockKind.CODE, BlockKind.HTML} or block.quoted:
             lines[block.line : block.end] = [""] * (block.end - block.line)
-    heading, start, level = None, 0, 0
-    for block in blocks:
-        match = _heading(block)
-        if match is None and not (
-            block.kind is BlockKind.HEADING and block.level <= level and not block.quoted
-        ):
-            continue
-        if heading is not None:
-            yield _Section(heading, lines[start : block.line])
-        heading, start, level = match, block.end, max(block.level, _LEVEL)
-    if heading is not None:
-        yield _Section(heading, lines[start:])
+    for heading, end in sections_where(markdown, lambda block: _heading(block) is not None):
+        if (match := _heading(heading)) is not None:
+            yield _Section(match, lines[heading.end : end])
 
 
 def _heading(block: Block) -> re.Match[str] | None:
     """Return the number and the title in a heading of a task."""
-    if block.kind is not BlockKind.HEADING or block.quoted:
-        return None
-    return _HEADING.fullmatch(one_line(block.text))
+    return _HEADING.fullmatch(one_line(block.text)) if block.is_heading else None
 
 
 def _stray_headings(blocks: Sequence[Block]) -> Iterator[Problem]:
