@@ -235,7 +235,11 @@ _CARGO_TEST = re.compile(
 _CARGO_STOPPED = re.compile(r"error: (?:test|doctest) failed, to rerun pass .*")
 _CARGO_ALL = re.compile(r"error: \d+ targets? failed:")
 
-_NODE_COUNT = re.compile(r"ℹ (?P<what>tests|pass|fail|cancelled) (?P<number>\d+)")
+_NODE_COUNT = re.compile(r"(?:#|ℹ) (?P<what>tests|pass|fail|cancelled) (?P<number>\d+)")
+_TAP_SUBTEST = re.compile(r"(?P<indent> *)# Subtest: (?P<name>.*)")
+_TAP_END = re.compile(
+    r"(?P<indent> *)(?P<end>ok|not ok) \d+ - (?P<name>.*?)(?P<excused> # (?:TODO|SKIP)\b.*)?"
+)
 _SPEC_PLACE = re.compile(r"test at (?P<path>.+?):\d+:\d+")
 _SPEC_END = re.compile(
     r" *(?P<end>[✖✔]) (?P<name>.*?) \([\d.…]+ ?m?s\)(?P<excused> # (?:TODO|SKIP)\b.*)?"
@@ -304,7 +308,7 @@ def _cargo_names(lines: Lines) -> Iterator[str]:
 
 
 def read_node(lines: Lines) -> RunnerResult | None:
-    """Read node's own runner, as version 20 on prints it by itself
+    """Read node's own runner: TAP, or spec as from version 23 on
     (https://nodejs.org/api/test.html#test-reporters).
     """
     counts: dict[str, int] = dict.fromkeys(("tests", "pass", "fail", "cancelled"), 0)
@@ -313,7 +317,7 @@ def read_node(lines: Lines) -> RunnerResult | None:
         counts[match["what"]] += int(match["number"])
     if {match["what"] for match in counted} < {"tests", "pass", "fail"}:
         return None
-    ended = [*_spec(lines)]
+    ended = [*_tap(lines)] or [*_spec(lines)]
     failing = tuple(name for name, passed in ended if not passed)
     failed = counts["fail"] + counts["cancelled"]
     return RunnerResult(
@@ -322,6 +326,16 @@ def read_node(lines: Lines) -> RunnerResult | None:
         whole=len(failing) >= failed,
         passed=tuple(name for name, passed in ended if passed),
     )
+
+
+def _tap(lines: Lines) -> Iterator[tuple[str, bool]]:
+    above: list[str] = []
+    for line in lines:
+        if (subtest := _TAP_SUBTEST.fullmatch(line)) is not None:
+            above = [*above[: len(subtest["indent"]) // 4], subtest["name"]]
+        elif (ended := _TAP_END.fullmatch(line)) is not None and not ended["excused"]:
+            names = [*above[: len(ended["indent"]) // 4], ended["name"]]
+            yield " > ".join(names), ended["end"] == "ok"
 
 
 def _spec(lines: Lines) -> Iterator[tuple[str, bool]]:

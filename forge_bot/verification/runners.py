@@ -320,7 +320,7 @@ RUNNERS = (
     Runner(
         ("node",),
         read_output=output.read_node,
-        titles=(r"✖ (?P<title>.*?) \([\d.…]+ ?m?s\)",),
+        titles=(r"✖ (?P<title>.*?) \([\d.…]+ ?m?s\)", r" *not ok \d+ - (?P<title>.*)"),
     ),
     Runner(
         ("rspec",),

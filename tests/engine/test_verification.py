@@ -28,6 +28,7 @@ UNITTEST = (
     "test_unexpected (unit_sample.T.test_unexpected)",
 )
 CARGO = ("fails", "src/lib.rs - add", "tests::fails", "tests::must_panic")
+TAP = ("/home/dev/project/nodetest/b.test.js", "fails plainly", "suite", "suite > inner fails")
 SPEC = (
     "nodetest/a.test.js > fails plainly",
     "nodetest/a.test.js > inner fails",
@@ -60,6 +61,7 @@ RUNS: dict[str, tuple[int, int | None, tuple[str, ...]]] = {
     "cargo_none": (0, 0, ()),
     "cargo_features": (101, None, ()),
     "cargo_no_target": (101, None, ()),
+    "node_tap": (1, 5, TAP),
     "node_spec": (1, 5, SPEC),
 }
 REPORTS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = ROWS["reports"]
