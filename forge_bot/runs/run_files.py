@@ -25,7 +25,7 @@ from forge_bot.git.revisions import (
     ref_target,
 )
 from forge_bot.resources import state_home
-from forge_bot.runs.find_runs import RunInfo, fetch_ended, run_in, runs
+from forge_bot.runs.find_runs import RunInfo, fetch_ended, runs
 from forge_bot.runs.this_process import this_process
 from forge_bot.store import SPECS, held, write_whole
 from forge_bot.values import Frozen
@@ -143,8 +143,8 @@ def free_branch(repository: Repository, wanted: str, other: str = "") -> str:
     branch has the name of its folder, the folder is left out.
     """
     # The branch is to be pushed, so what the remote has counts too, as far as it is known here.
-    known = {*repository.branches(), *repository.remote_branches(), *_promised(repository)}
-    known |= {other} - {""}
+    promised = (info.branch for info in runs(repository, unborn=True) if not info.ended)
+    known = {*repository.branches(), *repository.remote_branches(), *promised, other} - {""}
     flat = wanted.replace("/", "-") if any(wanted.startswith(f"{name}/") for name in known) else ""
     return next(name for name in numbered(flat or wanted) if _obstacle(name, known) is None)
 
@@ -176,17 +176,6 @@ def _obstacle(name: str, branches: Collection[str]) -> str | None:
         ),
         None,
     )
-
-
-def _promised(repository: Repository) -> Iterator[str]:
-    """Yield the branches that runs in the work trees here will be on, whether they are made or
-    not.
-    """
-    for tree in repository.worktrees():
-        for folder in (tree.path / SPECS).glob("*"):
-            info = run_in(tree.path, folder.name)
-            if info is not None and not info.ended:
-                yield info.branch
 
 
 class Leftover(Frozen):
