@@ -17,7 +17,7 @@ from forge_bot.project.file_list import join
 from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
-from forge_bot.project.graph.syntax import Stack, SymbolFact
+from forge_bot.project.graph.syntax import FileFacts, Stack, SymbolFact
 from forge_bot.project.graph.verify_graph import GraphFinding, Manifest, scan, verify
 
 _NODES_LISTED = 1_000
@@ -153,10 +153,9 @@ def repo_map(graph: ProjectGraph, tokens: int) -> str:
     """Return files with their definitions, the most imported first, within `tokens`."""
     room = max(tokens, 0) * _CHARACTERS
     ranked = sorted(_own_code(graph), key=partial(_place, graph))
-    facts = graph.facts(ranked)
     shown = list[str]()
     for path in ranked:
-        lines = _definitions(facts[path].symbols) if path in facts else []
+        lines = _definitions(graph.facts.get(path, FileFacts()).symbols)
         entry = "\n".join((path, *lines)) + "\n"
         entry = entry if len(entry) <= room else f"{path}\n"
         if len(entry) > room:

@@ -74,14 +74,13 @@ class Overrides(NamedTuple):
 class ProjectGraph:
     """All nodes and edges.
 
-    When a node is requested, the manifest's kind replaces its own. `facts` reads the content of
-    files, and is called only if their definitions are wanted. `text` reads a file, and `blob` gives
-    git's id of it; both are empty for a missing file.
+    When a node is requested, the manifest's tier replaces its own. `text` reads a file, and `blob`
+    gives git's id of it; both are empty for a missing file.
     """
 
     files: Mapping[str, FileNode]
     commands: tuple[GraphNode, ...]
-    facts: Callable[[Iterable[str]], Mapping[str, FileFacts]] = field(repr=False)
+    facts: Mapping[str, FileFacts] = field(repr=False)
     text: Callable[[str], str] = field(repr=False)
     blob: Callable[[str], str] = field(repr=False)
     overrides: Mapping[str, Overrides] = field(default_factory=dict[str, Overrides])
@@ -111,15 +110,14 @@ class ProjectGraph:
 
     def contained(self, path: str) -> tuple[GraphNode, ...]:
         """Return the contents of a file: definitions, or the phases of a pipeline."""
-        facts = self.facts((path,)).get(path, FileFacts())
-        return tuple(_inside(self.file_node(path), facts))
+        return tuple(_inside(self.file_node(path), self.facts.get(path, FileFacts())))
 
     def nodes(self, *, symbols: bool = False) -> Iterator[GraphNode]:
         """Yield the nodes of all files and commands, and with `symbols` those of definitions."""
-        facts = self.facts(self.files if symbols else ())
         for node in map(self.file_node, self.files):
             yield node
-            yield from _inside(node, facts.get(node.id, FileFacts()))
+            if symbols:
+                yield from _inside(node, self.facts.get(node.id, FileFacts()))
         yield from self.commands
 
     def node(self, name: str) -> GraphNode | None:

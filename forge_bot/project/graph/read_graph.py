@@ -6,7 +6,7 @@ A reader that is kept reads only files that have changed since. Nothing is kept 
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -144,7 +144,7 @@ class GraphReader:
             if ref
             else ProjectFiles.here(self._repository)
         )
-        unread = set(_keys(files, files.entries).values()) - self._facts.keys()
+        unread = set(_keys(files).values()) - self._facts.keys()
         return self._graph(files) if len(unread) <= most else None
 
     def _graph(self, files: ProjectFiles) -> ProjectGraph:
@@ -153,22 +153,13 @@ class GraphReader:
         return self._known[1]
 
     def _make_graph(self, files: ProjectFiles) -> ProjectGraph:
-        listing = files.listing()
+        listing, facts = files.listing(), self._facts_of(files)
+        nodes = with_tests(_nodes(listing, facts))
+        return ProjectGraph(nodes, _commands(listing), facts, files.text, files.blob)
 
-        def facts_of(paths: Iterable[str]) -> Mapping[str, FileFacts]:
-            return self._facts_of(files, paths)
-
-        return ProjectGraph(
-            with_tests(_nodes(listing, facts_of(files.entries))),
-            _commands(listing),
-            facts_of,
-            files.text,
-            files.blob,
-        )
-
-    def _facts_of(self, files: ProjectFiles, paths: Iterable[str]) -> dict[str, FileFacts]:
+    def _facts_of(self, files: ProjectFiles) -> dict[str, FileFacts]:
         """Return the facts of files, those that are known and newly read ones."""
-        keys = _keys(files, paths)
+        keys = _keys(files)
         unread = {key: path for path, key in keys.items() if key not in self._facts}
         for path, data in files.contents(list(unread.values())):
             missing = FileFacts(problem="its contents are not in this clone")
@@ -177,14 +168,12 @@ class GraphReader:
         return {path: self._facts[key] for path, key in keys.items()}
 
 
-def _keys(files: ProjectFiles, paths: Iterable[str]) -> dict[str, str]:
-    """Return the keys of the facts of those of the paths that a stack reads."""
+def _keys(files: ProjectFiles) -> dict[str, str]:
+    """Return the keys of the facts of those files that a stack reads."""
     return {
         path: f"{entry.blob} {stack.name}.{path.rpartition('.')[2]}"
-        for path in paths
-        if (entry := files.entries.get(path)) is not None
-        and entry.mode not in {LINK, SUBMODULE}
-        and (stack := stack_for(path)) is not None
+        for path, entry in files.entries.items()
+        if entry.mode not in {LINK, SUBMODULE} and (stack := stack_for(path)) is not None
     }
 
 
