@@ -92,16 +92,6 @@ def test_only_what_the_change_broke_has_a_cross_and_a_failure_is_named_once(
     assert checked.count(scene.RED.failures[0]) == 1
 
 
-def test_the_summary_takes_the_place_of_the_design_s_approach_once_there_is_one() -> None:
-    assert written().body.startswith("`Schedule` gets a method `next_day`")
-    assert written(summary=scene.text("summary.md")).body.startswith(
-        "People asked when it was their turn again"
-    )
-    assert pull_request(scene.delivered(), {}).body.startswith(
-        "`rota next`: when is somebody's next day on call?"
-    )
-
-
 def test_type_and_title_are_those_of_the_design() -> None:
     def of(heading: str) -> str:
         design = f"{heading}\n\n## Approach\n\nAs said.\n"
@@ -172,26 +162,6 @@ def test_a_program_of_the_project_s_environment_is_named_without_its_folder() ->
     body = written(changed(verification=green.model_copy(update={"results": (python,)}))).body
     assert "* ✅ **test** `python -m pytest`: green" in body
     assert "{env}" not in body
-
-
-def test_a_number_of_a_requirement_is_read_with_its_words() -> None:
-    analysis = "# Situation\n\n- R-1: `next()` skips a swap\n- R-2: swaps count both ways\n"
-    table = (
-        "# Review\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
-        "| R-1 | `a.py` | – | met |\n| R-2: both ways | `a.py` | – | met |\n"
-    )
-    risks = ("A swap may be lost (R-1, R-2).", "R-2 costs time, since R-2 reads all, and R-9.")
-    body = written(
-        changed(risks=risks),
-        situation_analysis=analysis,
-        final_verification=table,
-        design="# fix: x\n\n## Approach\n\nAs asked (R-1).\n",
-    ).body
-    assert "| R-1: `next()` skips a swap | – |" in body
-    assert "| R-2: swaps count both ways | – |" in body
-    assert "> - A swap may be lost.\n" in body
-    assert "> - R-2 (swaps count both ways) costs time, since R-2 reads all, and R-9." in body
-    assert "(R-" not in body
 
 
 @pytest.mark.parametrize("many", [0, 5, 40, 400])

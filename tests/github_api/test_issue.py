@@ -1,13 +1,16 @@
-"""Reading an issue over real HTTP from the GitHub of the tests."""
+"""Reading an issue over real HTTP from the GitHub of the tests, and which remote addresses lead to a
+repository there; a token goes nowhere else.
+"""
 
 import json
 
 import pytest
 
 from forge_bot.errors import IssueUnavailable
-from forge_bot.github_api.issue import IssueRef, fetch_issue, parse_issue_url
+from forge_bot.github_api.issue import IssueRef, fetch_issue, parse_issue_url, parse_remote
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
+from tests.fakes.rows import rows
 
 REF = IssueRef(host="github.com", owner="o", repository="r", number=42)
 
@@ -177,3 +180,45 @@ def test_an_issue_of_a_renamed_repository_is_found_and_one_that_went_elsewhere_i
     github.transfer(repo, issue, other)
     with pytest.raises(IssueUnavailable, match=r"moved to http.*/o/other/issues/1"):
         fetch_issue(REF, named(github.url, None))
+
+
+ROWS = rows(__file__)
+
+DOTCOM = ("acme/rota", "https://github.com/acme/rota", "https://api.github.com")
+
+
+@pytest.mark.parametrize(
+    "remote",
+    [
+        "https://github.com/acme/rota.git",
+        "https://github.com/acme/rota",
+        "https://somebody:secret@GitHub.com/acme/rota.git/",
+        "git@github.com:acme/rota.git",
+        "ssh://git@github.com/acme/rota.git",
+    ],
+)
+def test_every_way_to_write_an_address_leads_to_the_same_place(remote: str) -> None:
+    place = parse_remote(remote, {})
+    assert place is not None
+    assert (place.name, place.page, place.api) == DOTCOM
+
+
+@pytest.mark.parametrize("remote", ROWS["what_lies_elsewhere_is_no"])
+def test_what_lies_elsewhere_is_no_place_on_github(remote: str | None) -> None:
+    assert parse_remote(remote, {}) is None
+
+
+def test_a_server_of_ones_own_counts_when_the_environment_names_it() -> None:
+    remote = "https://git.acme.example/acme/rota.git"
+    assert parse_remote(remote, {}) is None
+    named = parse_remote(remote, {"GH_HOST": "git.acme.example"})
+    assert named is not None
+    assert named.api == "https://git.acme.example/api/v3"
+    run = parse_remote(
+        remote,
+        {
+            "GITHUB_SERVER_URL": "https://git.acme.example",
+            "GITHUB_API_URL": "https://git.acme.example/api/v3",
+        },
+    )
+    assert run == named

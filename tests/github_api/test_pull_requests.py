@@ -8,7 +8,7 @@ from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, Text
 from forge_bot.github_api.pygithub import GitHub
 from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.sentences import hint_of
-from tests.fakes.github import FakeGitHub, Repository, Role
+from tests.fakes.github import FakeGitHub, Repository
 from tests.github_api import never
 
 NEW = NewPullRequest(title="Fix the login", body="Closes #1", head="fix/1-login", base="main")
@@ -52,19 +52,6 @@ def test_a_draft_is_opened_found_by_its_branch_changed_and_made_ready(
     assert bot.pull_request_for("fix/1-login") == made.model_copy(
         update={"title": "Login fixed", "body": "", "draft": False}
     )
-
-
-def test_a_collaborator_is_asked_for_a_review_and_nobody_else(
-    github: FakeGitHub, bot: GitHub, repo: Repository
-) -> None:
-    github.member(repo, "mira", Role.WRITE)
-    number = bot.open_pull_request(NEW).number
-    bot.request_review(number, "mira")
-    with pytest.raises(GitHubRefused):
-        bot.request_review(number, "stranger")
-    pull = repo.issues[number].pull
-    assert pull is not None
-    assert [asked.login for asked in pull.asked] == ["mira"]
 
 
 def test_of_several_pull_requests_of_a_branch_the_open_one_counts_and_then_the_newest(

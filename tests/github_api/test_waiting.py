@@ -68,20 +68,6 @@ def test_the_hourly_limit_is_waited_for_by_githubs_own_clock_when_it_ends_soon(
     assert waits == [10.0]
 
 
-def test_waits_are_counted_together_and_tries_end(
-    github: FakeGitHub, bot: GitHub, waits: list[float]
-) -> None:
-    github.faults.secondary("GET", 40, times=2)
-    with pytest.raises(RateLimited):
-        bot.issue(1)
-    assert waits == [40.0]
-    waits.clear()
-    github.faults.secondary("GET", 1, times=9)
-    with pytest.raises(RateLimited):
-        bot.issue(1)
-    assert waits == [1.0, 1.0]
-
-
 def test_a_failing_server_is_asked_again_for_what_only_reads(
     github: FakeGitHub, bot: GitHub, issue: Issue, waits: list[float]
 ) -> None:
