@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.sample import Said, Sample, by_script
-from tests.fakes.sampled import sampled_rows
 from tests.fakes.warm_python import warm_python
 
 TASK = "Fix the rota before its start"
@@ -88,27 +87,6 @@ def test_a_reader_who_leaves_stops_the_run_where_it_can_go_on(sample: Sample) ->
     assert "put aside" not in again.out, (
         "what the tests left in the tree is nobody's unfinished work"
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "streams", "exit_code", "said"),
-    sampled_rows(
-        [
-            (["--help"], "| head -n 1", 0, ""),
-            (["list"], "| true", None, ""),
-            (["list"], "> /dev/full", 1, "STATE-005"),
-        ],
-        3,
-    ),
-)
-def test_streams_that_are_full_or_unread_end_nothing_by_surprise(
-    sample: Sample, words: list[str], streams: str, exit_code: int | None, said: str
-) -> None:
-    done = program(sample, *words, streams=streams)
-    assert exit_code is None or done.code == exit_code, done
-    assert said in done.err
-    for word in ("Traceback", "Exception ignored", "unexpected", "Stopped"):
-        assert word not in done.err
 
 
 # -- environment

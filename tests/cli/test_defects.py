@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -19,12 +18,11 @@ def verification(
     sample: Sample,
     *edits: dict[str, str],
     task: str = TASK,
-    design: Mapping[str, object] = FIX,
     doubt: str = "",
 ) -> dict[str, Any]:
     """Lead a run to its end, with an answer to the question about a doubt; its verification."""
     model = sample.model(
-        {("architect", "*", "*"): design, ("implementer", "*", "*"): script.change(*edits)}
+        {("architect", "*", "*"): FIX, ("implementer", "*", "*"): script.change(*edits)}
     )
     assert sample.forge("run", task, "--effort", "S", "--model", model).code == 3
     done = sample.forge("approve", "--model", model)
@@ -124,14 +122,3 @@ def test_a_deleted_test_asks_a_person_though_all_is_green(sample: Sample) -> Non
     assert f"- Weakened test: {said}." in document(sample, "final-verification.md")
     assert f"**Weakened test**: {said}" in document(sample, "pull-request.md")
     assert f"- Weakens tests, which the reviewer judges: {said}." in document(sample, "impl-1.md")
-
-
-@pytest.mark.slow
-def test_a_deleted_test_that_the_approved_design_names_asks_nobody(sample: Sample) -> None:
-    names = re.findall(r"def (test_\w+)", (sample.path / DELETED["path"]).read_text())
-    words = f"`{'` and `'.join(names)}` go: the README is checked elsewhere."
-    headings = script.HEADINGS["architect"]
-    design = script.document(*headings, title="fix: name nobody before the start", body=words)
-    found = verification(sample, script.GUARD, script.TEST, DELETED, design=design)
-    assert len(found["weakened"]["named"]) == len(names)
-    assert "Weakened test, as the design says: " in document(sample, "pull-request.md")

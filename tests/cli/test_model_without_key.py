@@ -24,11 +24,6 @@ answer = {{"result": {{"kind": "Document", "data": {document}}}}}
 print(json.dumps({{"is_error": False, "result": "", "structured_output": answer,
                   "usage": {{"input_tokens": 7, "cache_read_input_tokens": 5, "output_tokens": 3}}}}))
 """
-CODEX = """
-answer = {{"result": {{"kind": "Document", "data": {document}}}}}
-place = sys.argv[sys.argv.index("--output-last-message") + 1]
-open(place, "w").write(json.dumps(answer))
-"""
 ANALYSIS = document(*HEADINGS["situation-analyst-investigator"])
 WORDS = ("run", "Say who is next", "--effort", "S", "--yes", "--until", "phase-1")
 
@@ -73,17 +68,6 @@ def test_claude_is_asked_in_an_empty_folder_with_its_tools_off(
     state = json.loads(sample.forge("status", "--json").out)
     assert state["usage"]["inputTokens"] == 12
     assert "analysis.md" in state["artifacts"]
-
-
-def test_codex_is_asked_in_its_read_only_sandbox(sample: Sample, programs: Path) -> None:
-    notes = install(programs, "codex", CODEX)
-    said = sample.forge(*WORDS, "--model", "cli:codex")
-    assert said.code == 3, said.err
-    words, folder, _, _ = json.loads(notes.read_text().splitlines()[0])
-    assert folder == []
-    assert words[0] == "exec"
-    assert words[words.index("--sandbox") + 1] == "read-only"
-    assert {"--ephemeral", "--ignore-user-config", "--ignore-rules"} <= {*words}
 
 
 def test_what_goes_wrong_is_told_and_the_run_can_go_on(sample: Sample, programs: Path) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.sandbox.backends import failure_reason
-from forge_bot.sandbox.box import BackendName
 from tests.fakes import clones
 from tests.fakes.agents import AgentServer
 from tests.fakes.sample import Sample
@@ -124,29 +122,6 @@ def test_problems_of_all_files_come_at_once(sample: Sample) -> None:
     # What lies in a folder is looked at when the list of servers can be read.
     (sample.path / "forge-mcp.json").unlink()
     assert "skill.md" in sample.forge("run", TASK, "--model", sample.model()).err
-
-
-SETUP = "commands: {setup: [[python3, --version]]}\n"
-
-
-def test_setup_that_nothing_holds_to_the_proxy_is_asked_about_before_a_run(
-    sample: Sample, server: AgentServer
-) -> None:
-    if trouble := failure_reason(BackendName.LANDLOCK):
-        pytest.skip(trouble)
-    clones.configure(sample, f"{SETUP}sandbox: landlock\n")
-    before = left(sample)
-    refused = sample.forge("run", TASK, "--effort", "S", "--model", "openai-chat:small")
-    assert (refused.code, "PREFLIGHT-001" in refused.err) == (5, True), refused
-    assert "no network namespace to hold it to the proxy" in refused.err
-    assert "setup_without_namespace: true" in refused.err
-    assert (server.questions, left(sample)) == ([], before)
-    doctor = sample.forge("doctor", "--model", sample.model())
-    assert (doctor.code, "setup_without_namespace: true" in doctor.out) == (5, True), doctor
-    (line,) = [line for line in doctor.out.splitlines() if "no network namespace" in line]
-    assert line.endswith("SANDBOX-004")
-    (line,) = [line for line in doctor.out.splitlines() if "landlock, which cannot judge" in line]
-    assert line.endswith("SANDBOX-003")
 
 
 def begun(sample: Sample, task: str = TASK, *words: str) -> str:

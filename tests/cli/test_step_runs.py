@@ -5,10 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.fakes.rows import rows
 from tests.fakes.sample import Said, Sample
-
-ROWS = rows(__file__)
 
 WISH = "Add a price list\n\nname: price list\npurpose: Lists prices by country"
 
@@ -48,27 +45,6 @@ def test_a_new_file_is_shown_written_after_a_yes_and_verified(sample: Sample) ->
     sample.git("switch", "-q", sample.offered)
     found = sample.forge("graph", "query", "price_list", "--kind", "module")
     assert found.out == "1 node\nrota/price_list.py (module worker)\n"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("stack", "kind", "path"), ROWS["the_first_file_of_an"])
-def test_the_first_file_of_an_empty_repository_is_one_of_its_language_and_verified(
-    sample: Sample, stack: str, kind: str, path: str
-) -> None:
-    sample.git("rm", "-rq", ".")
-    sample.git("commit", "-qm", "Nothing at all")
-    wish = f"{WISH}\nstack: {stack}\nkind: {kind}"
-    asked = sample.forge("run", "--pipeline", "scaffold", wish)
-    assert (asked.code, f"### {path}\n" in asked.out) == (3, True)
-    done = sample.forge("approve")
-    assert done.code == 0, reason(done)
-    assert json.loads(document(sample, "verify.json"))["exit_code"] == 0
-    assert sample.git("diff", "--name-only", f"main..{sample.offered}") == path
-    sample.git("switch", "-q", sample.offered)
-    shown = sample.forge("graph", "query", "--kind", kind, "--json")
-    (node,) = json.loads(shown.out)["nodes"]
-    assert (node["id"], node["problem"]) == (path, "")
-    assert sample.forge("graph", "verify").code == 0
 
 
 @pytest.mark.slow

@@ -87,18 +87,6 @@ def test_a_call_that_may_change_something_stands_with_its_arguments_and_is_made_
 
 
 @pytest.mark.slow
-def test_what_the_configuration_allows_is_made_without_a_person_and_once(sample: Sample) -> None:
-    (sample.path / ".forge").mkdir()
-    (sample.path / ".forge" / "config.yml").write_text(
-        "sandbox: off\ncapabilities: {allow: [mcp_tickets_create]}\n"
-    )
-    said = start(sample, {"1.1": asks(CREATE), "2.1": asks(CREATE)})
-    assert said.code == 3
-    assert state(sample)["gate"]["name"] == "checkpoint-a"
-    assert made(sample) == [["create", {"text": "a ticket"}]]
-
-
-@pytest.mark.slow
 def test_a_call_without_an_answer_is_asked_about_and_not_made_again(sample: Sample) -> None:
     start(sample, {"1.1": asks(CREATE)})
     notes(sample).with_suffix(".mode").write_text("crashes")
