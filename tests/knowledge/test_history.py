@@ -1,15 +1,28 @@
 """What past runs tell: runs like this one, ranked by BM25+, and the lessons that people, reviewers
-and stuck agents left.
+and stuck agents left. The newest are read, and told to agents.
 """
+
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.engine.reports import Answer
-from forge_bot.knowledge.history import History, Lesson, PastRun, read_past_run
+from forge_bot.git import Repository
+from forge_bot.knowledge.history import (
+    RUNS_READ,
+    History,
+    Lesson,
+    PastRun,
+    history_at,
+    read_past_run,
+)
 from forge_bot.knowledge.search_index import MOST_WORDS, Ranking
 from forge_bot.values import Finding, RunStatus, Verdict
+from tests.fakes.bench import DEVELOP
+from tests.fakes.finished import Demo, Finished, committed, finished
 from tests.fakes.rows import rows
 from tests.knowledge.run_scene import (
     CRITICAL,
@@ -24,6 +37,8 @@ from tests.knowledge.run_scene import (
 )
 
 ROWS = rows(__file__)
+
+
 WORDS = "login token cache parser upload retry timeout index queue worker schema export".split()  # noqa: SIM905 - shorter to read
 NAME = "20260412-42-fix-login"
 
@@ -216,3 +231,82 @@ def test_what_people_said_when_they_sent_work_back_is_read_from_the_reports() ->
     )
     run = read({"reports.jsonl": f"not JSON answered\n{told}[1]\n"})
     assert run.rejections == ("Use the clock of the server", "Smaller steps")
+
+
+SUMMARY = DEVELOP.summary
+
+
+@pytest.fixture
+def played(played_demo: Demo) -> Repository:
+    return played_demo.repository
+
+
+@pytest.fixture
+def run(played: Repository, tmp_path: Path) -> Finished:
+    """The demo's run after thirty others."""
+    return finished(played, tmp_path, 30)
+
+
+def test_agents_are_told_of_past_runs_and_only_those_that_are_shown_them_make_anybody_look(
+    run: Finished,
+) -> None:
+    judging = next(step for step in run.steps if step.action.agent == "design-reviewer")
+    assert run.prompt(judging)[1].similar == ()
+    designing = next(step for step in run.steps if step.action.agent == "architect")
+    noted = answered(Answer.REJECT, "rota next must say who is on call")
+    remarks = ("rota next prints the wrong person on call", "Colours are pale")
+    review = reviewed(*((MAJOR, remark) for remark in remarks))
+    record = {
+        "state.json": past_state(),
+        "summary.md": "## Improvement Report\n\n### Friction\n\n- rota next has two clocks\n",
+        "reports.jsonl": report_lines(noted, review),
+    }
+    base = committed(run, {f".specs/20200101-past/{name}": text for name, text in record.items()})
+    material = run.prompt(designing._replace(state=designing.state.replace(base_commit=base)))[1]
+    assert material.patterns == (
+        "[a person sent work back] rota next must say who is on call (in 1 run)",
+        "[MAJOR] rota next prints the wrong person on call (seen 1 times)",
+    )
+    told = run.prompts.past_runs("who is on call by rota next")
+    assert told.partition("\n\nLessons of past runs:\n")[2].splitlines() == [
+        "- [a person sent work back] rota next must say who is on call (in 1 run)",
+        "- [MAJOR] rota next prints the wrong person on call (seen 1 times)",
+        "- [an agent got stuck] rota next has two clocks",
+    ]
+    assert run.prompts.past_runs("zebra") == "No past run is like this."
+
+
+def test_the_newest_runs_are_read_and_no_more(run: Finished) -> None:
+    more = {
+        f".specs/2030-{number:03}/state.json": past_state(title="New")
+        for number in range(RUNS_READ - 1)
+    }
+    runs = history_at(run.repository, committed(run, more), SUMMARY).runs
+    before = history_at(run.repository, run.base, SUMMARY).runs
+    assert (len(before), len(runs)) == (30, RUNS_READ)
+    (kept,) = [each.name for each in runs if each.title != "New"]
+    assert kept == max(each.name for each in before)
+
+
+def test_what_a_partial_clone_has_not_fetched_is_not_read(run: Finished, tmp_path: Path) -> None:
+    git = ("git", "-C", str(run.repository.root))
+    subprocess.run([*git, "config", "uploadpack.allowFilter", "true"], check=True)
+    clone = tmp_path / "partial"
+    words = ("clone", "-q", "--no-checkout", "--filter=blob:none", run.repository.root.as_uri())
+    subprocess.run(["git", *words, str(clone)], check=True)
+    partial = Repository.find(clone)
+    before = sorted((partial.common_dir / "objects").rglob("*"))
+    assert history_at(partial, run.base, SUMMARY).runs == []
+    assert sorted((partial.common_dir / "objects").rglob("*")) == before
+
+
+def test_folders_that_hold_no_run_are_passed_over(run: Finished) -> None:
+    base = committed(
+        run,
+        {
+            ".specs/notes/readme.md": "x",
+            ".specs/file.md": "x",
+            ".specs/\u200bodd/state.json": past_state(),
+        },
+    )
+    assert len(history_at(run.repository, base, SUMMARY).runs) == 30
