@@ -101,7 +101,7 @@ def test_the_three_reasons_are_read() -> None:
     for heading, why in (
         ("## Nothing to Do: already works", SOLVED),
         ("## nothing to do – **Cannot be reproduced.**", ABSENT),
-        ("# Nothing to change: not enough said", UNCLEAR),
+        ("## Nothing to change: not enough said", UNCLEAR),
     ):
         text = f"# Analysis\n\nWords.\n\n{heading}\n\nBecause.\n\n## More\n\nx\n"
         assert read_nothing_to_do(text) == (NothingToDo(why=why, evidence="Because."), ())

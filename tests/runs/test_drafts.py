@@ -130,6 +130,27 @@ def test_a_reviewer_goes_on_where_the_author_of_the_draft_looked_around(sample: 
     assert f'source="{DRAFT}"' in review[-1]["text"]
 
 
+def test_a_reviewer_may_run_a_snippet_on_the_code_with_the_draft(sample: Sample) -> None:
+    code = "from datetime import date as d\nfrom rota.schedule import Schedule as S\n"
+    code += "print(S(('ann',), d(2026, 1, 5)).on_call(d(2026, 1, 4)))"
+    requests = [
+        {
+            "provider": "run_snippet",
+            "params_json": json.dumps({"code": code, "drafted": after}),
+            "reasoning": "before and after",
+        }
+        for after in (False, True)
+    ]
+    different = {
+        (ANALYST, "*", "*"): drafted(),
+        ("design-reviewer", "*", "1.1"): {"requests": requests, "actions": []},
+        ("design-reviewer", "*", "1.2"): APPROVED,
+    }
+    assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model(different)).code == 3
+    kept = (sample.workspace / "snippets.md").read_text()
+    assert [line for line in kept.splitlines() if line in {"ann", "None"}] == ["ann", "None"]
+
+
 def corrected(verdict: str, *edits: dict[str, str]) -> script.Answer:
     finding = "[MINOR] the message names nobody. Corrected."
     return {**script.review(verdict, finding, extra=["Requirements"]), "edits": list(edits)}

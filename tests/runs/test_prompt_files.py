@@ -84,7 +84,7 @@ def test_a_word_that_only_tests_define_leads_nowhere(tmp_path: Path) -> None:
 def test_lines_with_a_name_of_the_request_are_told_where_their_file_is_not_shown_code_first(
     tmp_path: Path,
 ) -> None:
-    users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(6)}
+    users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(4)}
     pages = {f"docs/{n}.md": "The Pager shows.\n" for n in range(3)}
     here = repository(tmp_path, {**pages, "app/pager.py": CORE, **users})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up()

@@ -72,21 +72,25 @@ class LintCheck(Frozen):
 
 
 class RunSnippet(Frozen):
-    """Run a few lines with the project's interpreter on the code before any change: what it does
-    is tried, not believed.
+    """Run a few lines (4,000 characters at most) with the project's interpreter on the code before
+    any change: what it does is tried, not believed.
     """
 
     code: str = Field(
         min_length=1, max_length=4_000, description="a script that prints what you want to know"
     )
+    drafted: bool = Field(default=False, description="run it on the code with `draft.patch`")
+
+
+OnSnippet = Callable[[RunSnippet], str]
 
 
 def _tell_past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
     return head(ask(wanted.query) or "No earlier run resembles this.", limit)
 
 
-def _tell_output(run: OnWords, wanted: RunSnippet, limit: int) -> ProviderResult:
-    return ends(run(wanted.code), limit)
+def _tell_output(run: OnSnippet, wanted: RunSnippet, limit: int) -> ProviderResult:
+    return ends(run(wanted), limit)
 
 
 def _run_on_paths(run: OnPaths, wanted: RunTests | LintCheck, limit: int) -> ProviderResult:
@@ -137,7 +141,7 @@ class ProviderContext:
         past_runs: OnWords | None = None,
         run_tests: OnPaths | None = None,
         lint_check: OnPaths | None = None,
-        run_snippet: OnWords | None = None,
+        run_snippet: OnSnippet | None = None,
         withheld: Collection[str] = (),
     ) -> None:
         self._root = root

@@ -14,8 +14,9 @@ from typing import TypeVar
 from forge_bot.agent.assignment import StopReason, WorkResult, place_of, with_tries
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.providers.context import RUN_SNIPPET, ProviderContext
+from forge_bot.agent.providers.context import RUN_SNIPPET, ProviderContext, RunSnippet
 from forge_bot.engine import SpawnAgent
+from forge_bot.engine.phases import DRAFT
 from forge_bot.engine.reports import (
     AgentFailed,
     ArtifactWritten,
@@ -23,7 +24,9 @@ from forge_bot.engine.reports import (
     FailureReason,
     head_of,
 )
+from forge_bot.errors import GitFailed
 from forge_bot.git import MergeConflict, Tree
+from forge_bot.git.commit_objects import commit_of_patch
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.perform_calls import calls_requested
@@ -89,12 +92,22 @@ class AgentWorktrees:
             run_tests=self._running(partial(run_tests, project)) if commands.test else None,
             lint_check=self._running(partial(lint, project)) if commands.lint else None,
             run_snippet=(
-                self._running(partial(run_snippet, project, self.run.state.base_commit))
+                self._running(partial(self._run_snippet, project))
                 if interpreter_of(project)
                 else None
             ),
             withheld=project.config.carry,
         )
+
+    def _run_snippet(self, project: Project, wanted: RunSnippet) -> str:
+        if not wanted.drafted:
+            return run_snippet(project, self.run.state.base_commit, wanted.code)
+        head, draft = self.run.tree.head().commit, self.run.workspace.read_bytes(DRAFT)
+        try:
+            made = commit_of_patch(self.run.repository.root, head, draft or b"")
+        except GitFailed:
+            return f"There is no {DRAFT} here that fits the files."
+        return run_snippet(project, made, wanted.code)
 
     def _running(self, run: Callable[[_Given], str]) -> Callable[[_Given], str]:
         """Return what runs commands for an agent, unless a person agreed to go on without setup."""
