@@ -19,7 +19,7 @@ from forge_bot.text_format import names
 
 ROOTS = tuple(map(Path, names("/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix/store")))
 
-_INSTALLED_WHOLE = ("python3", "python", "node")
+_INSTALLED_WHOLE = ("python3", "python", "node", "go")
 _SINGLE_FILES = ("uv", "uvx")
 # A folder with one of these at its top is a home or keeps keys; it is never visible, whatever else
 # it holds.
@@ -115,19 +115,11 @@ def _from_elsewhere(entry: Path, readable: list[Path]) -> Iterator[Path]:
     if (entry.parent / "pyvenv.cfg").is_file() and _show(entry.parent, readable):
         yield entry
     for name in _INSTALLED_WHOLE:
-        tool = entry / name
-        real = tool.resolve()
-        if (
-            os.access(tool, os.X_OK)
-            and real.parent.name == "bin"
-            and _show(real.parent.parent, readable)
-        ):
+        folder = (entry / name).resolve().parent
+        whole = folder.name == "bin" and (name != "go" or _is_go(folder.parent))
+        if whole and os.access(entry / name, os.X_OK) and _show(folder.parent, readable):
             yield entry
-            yield real.parent
-    go = (entry / "go").resolve()
-    if _is_go(go.parent.parent) and os.access(go, os.X_OK) and _show(go.parent.parent, readable):
-        yield entry
-        yield go.parent
+            yield folder
     if os.access(entry / "cargo", os.X_OK):
         yield entry
     for name in _SINGLE_FILES:

@@ -91,16 +91,10 @@ def pipeline_source(name: str, root: Path | None) -> tuple[str, str]:
     """Return the text of the pipeline of that name, and the name of its file. Raises BadPipeline
     where there is none.
     """
-    if not name.replace("-", "").replace("_", "").isalnum():
-        raise BadPipeline(
-            f"{name!r} is no name of a pipeline.",
-            details=("letters, digits, - and _ only",),
-        )
-    if name.casefold() in {reserved.casefold() for reserved in RESERVED}:
-        raise BadPipeline(
-            f"{name!r} is no name of a pipeline.",
-            details=("a label has it",),
-        )
+    plain = name.replace("-", "").replace("_", "").isalnum()
+    if not plain or name.casefold() in map(str.casefold, RESERVED):
+        why = "a label has it" if plain else "letters, digits, - and _ only"
+        raise BadPipeline(f"{name!r} is no name of a pipeline.", details=(why,))
     own = f"{PIPELINES}/{name}.yaml"
     text = file_text(root, own) if root is not None else None
     if text is not None:

@@ -23,7 +23,6 @@ from forge_bot.text_format import cut
 from forge_bot.values import Frozen
 
 _MOST_BYTES = 20_000_000
-_SNIFFED = 8_000
 _LONG = 40
 _PLACES = 9
 """Definitions whose lines are told: a heading has no room for more."""
@@ -123,7 +122,7 @@ def _text(place: Path, path: str) -> tuple[str, list[str]]:
         raise Declined(
             ResultStatus.TOOL_ERROR, f"{path} cannot be read: {error.strerror}."
         ) from None
-    if b"\0" in data[:_SNIFFED]:
+    if b"\0" in data:
         raise Declined(ResultStatus.TOOL_ERROR, f"{path} is a binary file of {len(data):,} bytes.")
     remarks: list[str] = []
     try:
