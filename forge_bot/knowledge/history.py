@@ -69,6 +69,7 @@ class PastRun(Frozen):
         return words(" ".join((self.title, self.title, request, self.summary, *self.files)))
 
     def in_words(self) -> str:
+        """Return the run as a line for a model."""
         subject = short_line(self.summary or self.request, _SUMMARY_SHOWN)
         done = self.outcome is RunStatus.COMPLETED
         ending = "" if done else f" ({self.outcome.value.replace('_', ' ')})"

@@ -84,8 +84,9 @@ class CarriedFiles:
         for name in self._files if place.path != self._checkout else ():
             copy = place.path / name
             if not os.path.lexists(copy) and _lies_inside(place.path, name):
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(self._checkout / name, copy, follow_symlinks=False)
+                with suppress(FileNotFoundError):  # gone in the meantime
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(self._checkout / name, copy, follow_symlinks=False)
 
     def secrets(self) -> Mapping[str, str]:
         """Return the values in the files, by variable, that must not be shown."""
