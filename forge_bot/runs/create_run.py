@@ -108,13 +108,6 @@ def plan_for(
     guess = guess_effort(
         draft.words, flag=effort, labels=draft.labels, issue_type=draft.issue_type, mark=mark
     )
-    plan = RunPlan(
-        effort=guess.effort,
-        effort_reason=guess.reason,
-        slug=slug(name or draft.title),
-        branch="",
-        here=here,
-    )
     if here:
         if branch is not None:
             raise BadOption(
@@ -126,9 +119,15 @@ def plan_for(
         branch = head.branch
     elif branch is not None:
         check_free(repository, branch)
-    wanted = branch_name(draft.source.id, plan.slug)
-    own = free_branch(repository, wanted, branch or "")
-    return plan.replace(branch=own, merge_branch=branch or "")
+    words, other = slug(name or draft.title), branch or ""
+    return RunPlan(
+        effort=guess.effort,
+        effort_reason=guess.reason,
+        slug=words,
+        branch=free_branch(repository, branch_name(draft.source.id, words), other),
+        here=here,
+        merge_branch=other,
+    )
 
 
 def _check_here(repository: Repository, head: Head) -> None:
