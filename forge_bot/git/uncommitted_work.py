@@ -12,7 +12,6 @@ import shutil
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import BadOption, GitFailed, NotARepository
@@ -26,18 +25,10 @@ APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
 _WILD = re.compile(r"[\\*?\[\]]")
 
 
-@dataclass(frozen=True, slots=True)
-class Scratch:
-    """A copy of the index, and the environment in which git works on that copy."""
-
-    folder: Path
-    env: dict[str, str]
-
-
 @contextlib.contextmanager
-def scratch(folder: Path, *, keep: bool) -> Generator[Scratch]:
-    """A scratch index for the work tree at `folder`. Without `keep` new objects go into a store
-    that vanishes with it.
+def scratch(folder: Path, *, keep: bool) -> Generator[dict[str, str]]:
+    """Copy the index of the work tree at `folder`, and yield git's environment for the copy.
+    Without `keep` new objects go into a store that vanishes with it.
     """
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
         index = Path(name) / "index"
@@ -51,15 +42,14 @@ def scratch(folder: Path, *, keep: bool) -> Generator[Scratch]:
             store.mkdir()
             env["GIT_OBJECT_DIRECTORY"] = str(store)
             env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = quoted(str(_git_path(folder, "objects")))
-        yield Scratch(folder, env)
+        yield env
 
 
-def work_tree(copy: Scratch) -> str:
+def work_tree(folder: Path, env: Mapping[str, str]) -> str:
     """Id of a tree with every file of the work tree that is tracked, staged or untracked; those
     only ignored are left out, and so are nested repositories without a commit.
     """
-    folder, env = copy.folder, copy.env
-    _add_all(copy)
+    _add_all(folder, env)
     options = ("--cached", "--diff-filter=D", "--name-only", "-z", "--no-renames")
     gone = git(folder, "diff-index", *options, "HEAD", "--", env=env).names
     # A file that was removed from the index and ignored still exists, and a hard reset would
@@ -68,30 +58,23 @@ def work_tree(copy: Scratch) -> str:
         name for name in gone if os.path.lexists(folder / name) and not (folder / name).is_dir()
     ]
     if hidden:
-        add_by_force(copy, hidden)
+        words = ("add", "--force", *FROM_INPUT)
+        git(folder, *words, stdin=listing(hidden), env=env, seconds=LONG)
     return git(folder, "write-tree", env=env).line
 
 
-def _add_all(copy: Scratch) -> None:
+def _add_all(folder: Path, env: Mapping[str, str]) -> None:
     words = ("-c", "core.splitIndex=false", "add", "--all")
     try:
-        git(copy.folder, *words, env=copy.env, seconds=LONG)
+        git(folder, *words, env=env, seconds=LONG)
     except GitFailed:
         # A nested repository without a commit is nothing that git can add.
-        left_out = sorted(untracked_repositories(copy.folder))
+        left_out = sorted(untracked_repositories(folder))
         if not left_out:
             raise
         patterns = (".", *(f":(exclude,literal){name[:-1]}" for name in left_out))
-        env = {**copy.env, "GIT_LITERAL_PATHSPECS": "0"}
-        git(copy.folder, *words, *FROM_INPUT, stdin=listing(patterns), env=env, seconds=LONG)
-
-
-def add_by_force(copy: Scratch, names: Sequence[str]) -> None:
-    """Put files into the scratch index, ignored or not; there may be more of them than fit on a
-    command line.
-    """
-    words = ("add", "--force", *FROM_INPUT)
-    git(copy.folder, *words, stdin=listing(names), env=copy.env, seconds=LONG)
+        env = {**env, "GIT_LITERAL_PATHSPECS": "0"}
+        git(folder, *words, *FROM_INPUT, stdin=listing(patterns), env=env, seconds=LONG)
 
 
 def patch(folder: Path, paths: Sequence[str] = (), *, since: str = "HEAD") -> str:
@@ -99,15 +82,15 @@ def patch(folder: Path, paths: Sequence[str] = (), *, since: str = "HEAD") -> st
     keep go in as base 85.
     """
     with (
-        scratch(folder, keep=False) as copy,
+        scratch(folder, keep=False) as env,
         tempfile.NamedTemporaryFile("w", prefix="forge-bot-") as attributes,
     ):
-        trees = (commit_id(folder, since), work_tree(copy))
-        raw = patch_bytes(folder, *trees, paths, env=copy.env, attributes=attributes.name)
+        trees = (commit_id(folder, since), work_tree(folder, env))
+        raw = patch_bytes(folder, *trees, paths, env=env, attributes=attributes.name)
         if not _safe(raw):
             attributes.write("* -diff\n")
             attributes.flush()
-            raw = patch_bytes(folder, *trees, paths, env=copy.env, attributes=attributes.name)
+            raw = patch_bytes(folder, *trees, paths, env=env, attributes=attributes.name)
         # A `diff` attribute in the repository wins over ours; then at least a string and `apply`
         # keep every byte.
         return raw.decode(errors="surrogateescape")
@@ -137,14 +120,14 @@ def patched(folder: Path, commit: str, raw: bytes, paths: Sequence[str]) -> dict
     kept.
     """
     only = [f"--include={_literally(path)}" for path in paths]
-    with scratch(folder, keep=False) as copy:
-        git(folder, "read-tree", commit_id(folder, commit), env=copy.env)
+    with scratch(folder, keep=False) as env:
+        git(folder, "read-tree", commit_id(folder, commit), env=env)
         try:
-            git(folder, "apply", "--cached", *APPLY, *only, "-", stdin=raw, env=copy.env)
+            git(folder, "apply", "--cached", *APPLY, *only, "-", stdin=raw, env=env)
         except GitFailed:
             return None
         rows = git(
-            folder, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", *paths, env=copy.env
+            folder, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", *paths, env=env
         ).names
     return {
         name: " ".join(about.split(" ")[:2])
@@ -200,8 +183,8 @@ def rescue(folder: Path, name: str) -> str | None:
         raise NotARepository(f"{folder} is not the top of a work tree; {top} is.")
     if not status(folder):
         return None
-    with scratch(folder, keep=True) as copy:
-        tree = work_tree(copy)
+    with scratch(folder, keep=True) as env:
+        tree = work_tree(folder, env)
     head, message = commit_id(folder, "HEAD"), "forge-bot: uncommitted work, put aside"
     words = ("commit-tree", "--no-gpg-sign", "-p", head, "-F", "-", tree)
     saved = git(folder, *words, stdin=message.encode(), env=identity(folder)).line
@@ -277,10 +260,10 @@ def status_beside(folder: Path, branch: str) -> tuple[StatusEntry, ...]:
 @contextmanager
 def _index_at(folder: Path, commit: str) -> Generator[Mapping[str, str]]:
     """Make a separate index with the files of a commit, and return git's environment for it."""
-    with scratch(folder, keep=True) as copy:
-        git(folder, "read-tree", "--reset", commit, env=copy.env, seconds=LONG)
-        git(folder, "update-index", "-q", "--refresh", env=copy.env, ok=(0, 1), seconds=LONG)
-        yield copy.env
+    with scratch(folder, keep=True) as env:
+        git(folder, "read-tree", "--reset", commit, env=env, seconds=LONG)
+        git(folder, "update-index", "-q", "--refresh", env=env, ok=(0, 1), seconds=LONG)
+        yield env
 
 
 def _stage(folder: Path, before: str, after: str, env: Mapping[str, str]) -> tuple[str, ...]:

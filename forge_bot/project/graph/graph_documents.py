@@ -14,7 +14,7 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.engine.step_contracts import ScaffoldArguments
 from forge_bot.errors import BadOption, UnknownNode
 from forge_bot.project.file_list import join
-from forge_bot.project.graph.node_types import EdgeKind, NodeKind, NodeTier
+from forge_bot.project.graph.node_types import EDGES, NodeKind, NodeTier
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
 from forge_bot.project.graph.syntax import FileFacts, Stack, SymbolFact
@@ -105,7 +105,7 @@ def taxonomy() -> dict[str, JsonValue]:
             for tier in NodeTier
         ],
         "untiered_kinds": [kind.value for kind in NodeKind if kind.tier is None],
-        "edges": [kind.value for kind in EdgeKind],
+        "edges": list[JsonValue](EDGES),
     }
 
 

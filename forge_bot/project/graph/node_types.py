@@ -100,12 +100,8 @@ _TIERS = {
 _CODE = frozenset(names("module entry adapter gate schema registry"))
 
 
-class EdgeKind(StrEnum):
-    """The way in which one node uses another."""
-
-    IMPORTS = "imports"
-    TESTS = "tests"
-    CONTAINS = "contains"
+EDGES = ("imports", "tests", "contains")
+"""The ways in which one node uses another."""
 
 
 class Criticality(StrEnum):
@@ -119,10 +115,7 @@ class Criticality(StrEnum):
     @property
     def weight(self) -> int:
         """The place in the order, the worst highest."""
-        return _WEIGHTS[self]
-
-
-_WEIGHTS = {criticality: place for place, criticality in enumerate(Criticality)}
+        return [*Criticality].index(self)
 
 
 _SCHEMA_ENDINGS = (".proto", ".graphql", ".gql", ".avsc", ".xsd", ".thrift", ".prisma", ".d.ts")
