@@ -309,8 +309,7 @@ def _answer(
     thread = supervisor.thread
     # Opening the run might commit, and nobody would push that.
     run = look_at_run(supervisor.repository, info, supervisor.config)
-    pages = (thread.number, thread.pull_of(run) or thread.number)
-    asked = {spoken.key: spoken for spoken in thread.spoken(*pages)} if handed.questions else {}
+    asked = {one.key: one for one in thread.spoken_of(run)} if handed.questions else {}
     ends: list[Ended | None] = []
     for question in handed.questions:
         if question.key in given and question.key in asked:

@@ -145,6 +145,10 @@ class Thread:
             if command is not None and not isinstance(command, Mistyped) and self.may(comment):
                 yield ThreadCommand(comment, command, number)
 
+    def spoken_of(self, run: Run) -> Iterator[ThreadCommand]:
+        """The commands on the issue and on the pull request of a run."""
+        return self.spoken(self.number, self.pull_of(run) or self.number)
+
     def begins_with_command(self, comment: Comment) -> bool:
         """Return whether a comment begins with a command or what was meant as one."""
         return not isinstance(self.parsed(comment).command, Misplaced | None)
@@ -262,10 +266,9 @@ def is_in_comment(run: Run, thread: Thread, decision: Decision) -> bool:
     """Return whether a comment on the issue or the pull request gives an approval, of its person,
     who may give commands.
     """
-    pull = thread.pull_of(run)
     return any(
         (spoken.comment.url, spoken.by.casefold()) == (decision.via, decision.by.casefold())
-        for spoken in thread.spoken(thread.number, *((pull,) if pull else ()))
+        for spoken in thread.spoken_of(run)
         if isinstance(spoken.command, Approve)
     )
 

@@ -47,10 +47,8 @@ def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
     """Return the commands since the run began that are neither reported to it nor answered, so a
     lost event loses none. A question that is reported is done only once its answer is written.
     """
-    pull = thread.pull_of(run)
-    threads = (thread.number, pull) if pull else (thread.number,)
     begun = run.state.started_at.replace(microsecond=0)
-    for spoken in thread.spoken(*threads):
+    for spoken in thread.spoken_of(run):
         before = spoken.comment.created_at < begun
         reported = spoken.key in run.state.seen and not isinstance(spoken.command, grammar.Ask)
         if not before and not reported and not thread.answered(spoken.comment):
@@ -257,10 +255,10 @@ def stopped_by_closing(
     GitHub's times have whole seconds: a command of the same second does not count, as with a
     comment that somebody closes the issue with.
     """
-    closed, pull = issue.closed_at, thread.pull_of(run)
+    closed = issue.closed_at
     if closed is None or (wake.trigger == "label" and wake.operation == "start"):
         return None
-    for spoken in thread.spoken(thread.number, *((pull,) if pull else ())):
+    for spoken in thread.spoken_of(run):
         if spoken.comment.created_at > closed and not isinstance(spoken.command, grammar.TALK):
             return None
     answer = "" if run.state.gate is None else commands.say(run.state.gate.options[0])

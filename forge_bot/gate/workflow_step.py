@@ -176,12 +176,6 @@ UNVERIFIED = 5
 """Exit status when GitHub did not answer: the step is red, so that the command is not lost without
 a sign."""
 
-_NEXT_STEPS = {
-    Result.REFUSED: "Somebody with the role {role} or higher can say it in a new comment.",
-    Result.UNVERIFIED: "Nothing was done yet. Run this job again, or write another command.",
-    Result.MISTYPED: "The answer in the thread says how it is written.",
-}
-
 
 def run_gate(environ: Mapping[str, str]) -> int:
     """Decide about one event, write the outputs, and return the exit status: 0 for every decision,
@@ -200,11 +194,8 @@ def run_gate(environ: Mapping[str, str]) -> int:
         github = GateClient(context.api, context.repository, context.token)
         outcome = Admission(intent, github, inputs, context).decide()
     outputs.write_outputs(context.outputs, output_values(outcome, intent, context))
-    next_step = _NEXT_STEPS.get(outcome.result, "").format(role=inputs.policy.floor.word)
-    outputs.write_summary(
-        context.summary,
-        f"forge-bot, at the gate: **{outcome.result}**, {outcome.reason}. {next_step}".strip(),
-    )
+    summary = f"forge-bot, at the gate: **{outcome.result}**, {outcome.reason}."
+    outputs.write_summary(context.summary, summary)
     if outcome.result is Result.UNVERIFIED:
         outputs.error(f"{outcome.reason}; run this job again, or write another command")
         return UNVERIFIED
