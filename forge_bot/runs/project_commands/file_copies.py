@@ -59,6 +59,8 @@ def _copy_entry(source: Path, target: Path) -> None:
     if is_folder:
         target.mkdir(exist_ok=True)
         shutil.copystat(source, target)
+        # Its content follows.
+        target.chmod(target.stat().st_mode | stat.S_IRWXU)
     elif source.is_symlink() or source.is_file():
         shutil.copy2(source, target, follow_symlinks=False)
 
