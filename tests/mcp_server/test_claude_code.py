@@ -16,7 +16,7 @@ from tests.fakes.sample import Sample
 from tests.mcp_server.host import hosting
 from tests.mcp_server.messages_api import Block, Provider, provider, says, uses
 from tests.mcp_server.programs import programs
-from tests.mcp_server.test_plugin import set_up_lines
+from tests.mcp_server.test_hooks import set_up_lines
 
 pytestmark = pytest.mark.clients
 
