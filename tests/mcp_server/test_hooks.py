@@ -1,4 +1,4 @@
-"""Hooks of a host, asked over stdin as the host asks them."""
+"""Hooks of a host, asked over stdin as the host asks them; the plugin, and what its pages name."""
 
 import json
 import re

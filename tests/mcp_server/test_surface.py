@@ -1,5 +1,5 @@
 """What a client sees beside the loop: tools and their size, resources, prompts, completion,
-changes.
+changes; and what a session may do.
 """
 
 import json

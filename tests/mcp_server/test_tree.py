@@ -1,5 +1,5 @@
 """The client's work tree: only what an agent changed for its task is committed, and nothing of the
-client's is touched.
+client's is touched; and the prompts that are files there.
 """
 
 from collections.abc import AsyncGenerator
