@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from forge_bot.artifacts.markdown import Block, BlockKind, InlineSpan, blocks_below, first_paragraph
+from forge_bot.artifacts.markdown import Block, BlockKind, blocks_below, first_paragraph
 from forge_bot.artifacts.read_artifact import without_numbers
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
 from forge_bot.text_format import one_line
@@ -151,7 +151,7 @@ def read_outline(design: str) -> DesignOutline:
     without words of its own its first sub-item tells the change. A test is the code that begins an
     item under `Test Strategy`. A document without these headings has an empty outline.
     """
-    changes = [_without_demands(block) for block in _items(design, "Changes")]
+    changes = _items(design, "Changes")
     return DesignOutline(
         approach=without_numbers(first_paragraph(design, "Approach")),
         examples=_examples(design),
@@ -238,25 +238,17 @@ def _is_public(signature: str) -> bool:
     return not name.startswith("_") or name.endswith("__")
 
 
-def _without_demands(block: Block) -> Block:
-    """Return an item without the numbers of its requirements, such as `(R-1, R-2)`."""
-    spans = (
-        span if span.code else InlineSpan(text=without_numbers(span.text)) for span in block.spans
-    )
-    return block.model_copy(update={"spans": tuple(spans)})
-
-
 def _about(block: Block, paths: Sequence[str]) -> str:
     words = block.words
     for path in paths:
         _, _, words = words.partition(f"`{one_line(path)}`")
-    change = one_line(words).lstrip(",;:：–—- ")
+    change = one_line(without_numbers(words)).lstrip(",;:：–—- ")
     return "" if _POINTER.fullmatch(change) else change
 
 
 def _first_below(behind: Sequence[Block]) -> str:
     """Return the words of the first item below an item; empty where another begins."""
-    return behind[0].words if behind and behind[0].depth > 1 else ""
+    return without_numbers(behind[0].words) if behind and behind[0].depth > 1 else ""
 
 
 def _test_name(block: Block) -> str:
