@@ -35,7 +35,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
 )
 from forge_bot.text_format import cut
 
-_FOR_FIRST = 7_000
+_FOR_FIRST = 10_000
 """Characters of the file that a request is most likely about: an agent would read the rest of a
 short one anyway.
 """
