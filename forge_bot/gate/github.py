@@ -7,6 +7,7 @@ comments are found by their hidden marks, so that nothing is written twice.
 
 import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -178,6 +179,10 @@ class _Stay(urllib.request.HTTPRedirectHandler):
         """Follow nothing."""
 
 
+_BROKEN = frozenset({0, 500, 502, 503, 504})
+_PAUSE = 1.0
+
+
 class GateClient:
     """One repository, asked with one token that goes to the host of the API and to no other. Each
     question is asked once: where there is no answer, the step is red and can be run again.
@@ -213,6 +218,14 @@ class GateClient:
         return self._ask("PATCH", f"issues/comments/{comment}", {"body": body})
 
     def _ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> ApiAnswer:
+        """Ask GitHub; a read that its servers could not answer is asked once more."""
+        answer = self._ask_once(method, path, body)
+        if method != "GET" or answer.status not in _BROKEN:
+            return answer
+        time.sleep(_PAUSE)
+        return self._ask_once(method, path, body)
+
+    def _ask_once(self, method: str, path: str, body: Mapping[str, str] | None) -> ApiAnswer:
         # The address begins with that of the API, which the runner names.
         request = urllib.request.Request(  # noqa: S310
             f"{self._base}/{path}",

@@ -1,10 +1,13 @@
 """The overview of a question: the parts of the documents that a person reads first."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
 
+from forge_bot.agent.assignment import HEADING
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
+from forge_bot.artifacts.markdown import read_section
 from forge_bot.artifacts.read_artifact import first_sentence
 from forge_bot.engine import Checkpoint
 from forge_bot.engine.drafts import open_findings
@@ -19,6 +22,8 @@ from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import money
 from forge_bot.values import Frozen, PhaseId, Verdict, unless_empty
+
+_IS_TRIED = re.compile(r"^- (?:Nothing is newly red|Still newly red|`[^`]+`: )")
 
 
 class HandEdit(Frozen):
@@ -52,6 +57,7 @@ class Overview(Frozen):
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
     drafted: str = unless_empty("", "how many lines the drafted change adds and removes")
+    tried: tuple[str, ...] = unless_empty((), "what the project's commands said of the draft")
     until: str = ""
     spent: str = ""
     to_go: str = ""
@@ -107,6 +113,7 @@ def overview_of(
         reviews=_reviews(state, names, reports, edits, read),
         edits=edits,
         drafted=_count_lines(read(DRAFT)) if DRAFT in names else "",
+        tried=_tried(names, read),
         until=_until(pipeline, state, asked.name),
         spent=_spent(state),
         to_go=in_words(estimate, state.usage)
@@ -120,6 +127,14 @@ def _count_lines(patch: str) -> str:
     lines = [line for line in patch.splitlines() if not line.startswith(("+++", "---"))]
     counts = {sign: sum(line.startswith(sign) for line in lines) for sign in "+-"}
     return say("question.drafted", name=DRAFT, added=counts["+"], removed=counts["-"])
+
+
+def _tried(names: Sequence[str], read: Callable[[str], str]) -> tuple[str, ...]:
+    """Return what the newest document with a try of the draft says of the project's commands."""
+    documents = [read(name) for name in names if DRAFT in names and name.endswith(".md")]
+    sections = [section for text in documents if (section := read_section(text, HEADING))]
+    lines = sections[-1].splitlines() if sections else []
+    return tuple(line[2:] for line in lines if line.startswith("- ") and _IS_TRIED.search(line))
 
 
 def hand_edits(reports: Sequence[Report], names: Sequence[str]) -> tuple[HandEdit, ...]:

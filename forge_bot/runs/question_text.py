@@ -14,7 +14,7 @@ from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.sentences import say
 
-MOST_RISKS, MOST_FINDINGS = 3, 6
+MOST_RISKS, MOST_FINDINGS = 6, 6
 _ALL_FINDINGS = 20
 _LONGEST_DIFFERENCE = 900
 _LONGEST_DECISION = 2_000

@@ -164,6 +164,11 @@ def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody
     assert "run [the job](" in said
 
 
+def test_a_question_that_fails_once_is_asked_again(gate: Gate, api: SmallApi) -> None:
+    api.trouble.append(Trouble("GET", "/collaborators/", 502, times=1))
+    assert gate("issue_comment", commented("/approve")).outputs["proceed"] == "true"
+
+
 def test_a_comment_that_may_have_been_written_is_not_written_again(
     gate: Gate, api: SmallApi
 ) -> None:
