@@ -91,8 +91,8 @@ def forge(sample: Sample) -> tuple[str, ...]:
     return ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_server_that_is_stopped_ends_its_commands_and_itself(
+@pytest.mark.parametrize("number", [0, signal.SIGINT, signal.SIGTERM])
+async def test_a_server_whose_client_leaves_or_that_is_stopped_ends_its_commands_and_itself(
     sample: Sample, number: int
 ) -> None:
     config = sample.path / ".forge" / "config.yml"
@@ -108,7 +108,10 @@ async def test_a_server_that_is_stopped_ends_its_commands_and_itself(
         # Progress says that the slow command is running now.
         while f"sleep {seconds}".encode() not in await raw.stdout.readline():
             pass
-        raw.process.send_signal(number)
+        if number:
+            raw.process.send_signal(number)
+        else:
+            raw.stdin.close()
         assert await raw.left() == -number
     async with asyncio.timeout(20):
         while f"sleep {seconds}" in await asyncio.to_thread(running):

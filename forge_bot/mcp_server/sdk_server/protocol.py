@@ -4,6 +4,7 @@ the service behind it all.
 
 import contextlib
 import json
+import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,8 @@ from mcp.server import MCPServer, NotificationOptions
 from mcp.server.mcpserver import Context, RequestStateSecurity
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.models import InitializationOptions
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
     CallToolResult,
@@ -55,6 +58,8 @@ LONGEST_THOUGHT = 7 * 24 * 3600.0
 """Seconds that a person may take over a question that is a round of its own. An answer counts for
 the version that was shown anyway."""
 
+_SECONDS_AFTER_CLIENT = 2.0
+
 _TELLS_CHANGES = NotificationOptions(
     prompts_changed=True, resources_changed=True, tools_changed=True
 )
@@ -94,6 +99,25 @@ class ForgeServer(MCPServer[Any]):
             return plain(notification_options or _TELLS_CHANGES, *more, **named)
 
         low.create_initialization_options = tell_changes
+
+    async def run_stdio_async(self) -> None:
+        """Serve one client over stdin and stdout. When it disconnects while a command runs for it,
+        the process ends, as a kill does: what is recorded is whole at any moment.
+        """
+        options = self._lowlevel_server.create_initialization_options()
+        async with stdio_server() as (read, write), anyio.create_task_group() as group:
+            send, receive = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+            async def pass_on() -> None:
+                async with send:
+                    async for message in read:
+                        await send.send(message)
+                await anyio.sleep(_SECONDS_AFTER_CLIENT)
+                os._exit(0)
+
+            group.start_soon(pass_on)
+            await self._lowlevel_server.run(receive, write, options)
+            group.cancel_scope.cancel()
 
     @cached_property
     def service(self) -> "Service":
