@@ -32,6 +32,12 @@ _MET, _LEFT_OUT = MET
 _DONE = ("", _MET, "shown by the run", "shown by reading")
 """The states in which a requirement is part of the change."""
 
+_OF_PAGES = re.compile(
+    r"\b(?:documentation|docstrings?|readme|changelog|release notes?|news entry|type stubs?)\b",
+    re.IGNORECASE,
+)
+"""What a requirement without tests is about that is shown by reading."""
+
 _LONG_NAME = 30
 _PIECES = re.compile(rf"\S{{1,{_LONG_NAME}}}$|\S{{1,{_LONG_NAME - 1}}}[_./:-]|\S{{1,{_LONG_NAME}}}")
 _SIMPLE_NAME = re.compile(r"(?!.*__)[A-Za-z0-9][\w./:-]*", re.ASCII)
@@ -114,11 +120,12 @@ class _Row:
         elif requirement.is_number:
             self.text = with_requirement_words(self.text, words)
         self.state = requirement.state.strip().casefold()
-        self.only_pages = bool(requirement.files) and all(map(is_page, requirement.files))
         self.tests, self.check = requirement.tests, check
         passed = {*check.ran, *proven}
         counted = {*requirement.tests} & {*passed, *check.failed, *check.not_run}
         self.counted, self.green = len(counted), len(counted & passed)
+        pages = bool(requirement.files) and all(map(is_page, requirement.files))
+        self.only_pages = pages or (not counted and _OF_PAGES.search(self.text) is not None)
         self.red = sum(any(names_test(name, test) for test in red) for name in counted)
 
     @property

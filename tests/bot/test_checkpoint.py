@@ -118,7 +118,9 @@ def test_examples_stand_above_the_risks_and_what_a_number_means_below_the_findin
     view = scene.design_waits()
     finding = Finding(severity=Severity.MINOR, description="R-2 is half met.")
     named = with_data(view, findings=(finding,), requirements=("**R-2**: It is `kept`.",))
-    in_order(checkpoint(named), "R-2 is half met.", "- **R-2**: It is `kept`.", "**Cost**")
+    in_order(
+        checkpoint(named), "R-2 is half met.", "- asked for as **R-2**: It is `kept`.", "**Cost**"
+    )
 
 
 def first_lines(comment: str, columns: int) -> str:

@@ -3,7 +3,6 @@ those that a table of requirements names ran, and none was weakened unsaid. Unit
 a source file beside the code they test, as Rust has them.
 """
 
-import builtins
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -40,7 +39,9 @@ from forge_bot.verification.red_tests import (
 from forge_bot.verification.runners import select_files, uncached
 
 _AS_IT_IS = ("utf-8", "surrogateescape")
-_NAME = re.compile(r"\w{2,}[_./:]\w|::|[a-z][A-Z]")
+_NAME = re.compile(
+    r"(?<![A-Za-z])(?:tests?|spec|should)(?![a-z])|(?:Tests?|Spec|Should)(?![a-z])|::|/"
+)
 """A part of the name of a file or of a test."""
 
 
@@ -212,11 +213,11 @@ def _outcome(name: str, ended: Mapping[str, bool], own: Collection[str]) -> bool
 
 
 def _is_name(name: str) -> bool:
-    """Return whether a name in the column of tests claims to be that of a test: it is no word of
-    Python, such as an error that a test expects, and no other file.
+    """Return whether a name in the column of tests claims to be that of a test: it says so, or says
+    where it stands, and is no other file. An option or a function that a test is about does not.
     """
     other = "/" in name and "::" not in name and not is_test_file(plain_name(name))
-    return _NAME.search(name) is not None and not hasattr(builtins, name) and not other
+    return _NAME.search(name) is not None and not other
 
 
 def _table(run: Run) -> tuple[str, tuple[Requirement, ...]]:
