@@ -119,7 +119,9 @@ def _of_parts(before: Files, after: Files) -> Iterator[WeakenedTest]:
     for (path, part), other in pairs:
         for what in (
             *_marked(part, other),
-            *_fewer(part, _with_helpers(other, new), gone),
+            *_fewer(
+                part, _with_helpers(other, new), gone, max(0, len(other.cases) - len(part.cases))
+            ),
             *_fewer_cases(part, other, gone),
             *_broader(part, other),
         ):
@@ -208,9 +210,11 @@ def _with_helpers(part: TestPart, new: Sequence[_Part]) -> tuple[Assertion, ...]
     return (*part.assertions, *(text for one in helpers for text in one.assertions))
 
 
-def _fewer(part: TestPart, now: Sequence[Assertion], gone: Counter[str]) -> Iterator[str]:
+def _fewer(
+    part: TestPart, now: Sequence[Assertion], gone: Counter[str], more_cases: int
+) -> Iterator[str]:
     """Yield that a test has fewer assertions than before, or weaker ones; one that stands elsewhere
-    now is not lost.
+    now, or is a further case of the same one, is not lost.
     """
     old, new = Counter(part.assertions), Counter(now)
     lost = [one for one in (old - new).elements() if one.text in gone]
@@ -218,6 +222,7 @@ def _fewer(part: TestPart, now: Sequence[Assertion], gone: Counter[str]) -> Iter
     for least in (LOOSE, PARTIAL, EXACT):
         weaker = [one for one in lost if one.strength >= least]
         count = len(weaker) - sum(one.strength >= least for one in gained)
+        count -= more_cases * any(one.strength >= least for one in now)
         if count > 0:
             kind = "fewer" if least == LOOSE else "weaker"
             first = short_line(weaker[0].text, _SHOWN)
