@@ -58,7 +58,7 @@ def test_a_draft_is_reviewed_and_shown_with_the_design_and_nobody_is_asked_after
     model = asked(sample)
     assert shown(sample) == ["design.md", "review-design.md", DRAFT]
     first = sample.forge("resume", "--model", model).out.partition("Answers, at a terminal")[0]
-    assert "✔️ Nothing is newly red" in first
+    assert "Tried: Nothing is newly red" in first
     assert "day < self.start" in (sample.workspace / DRAFT).read_text()
     assert "Nothing is newly red" in (sample.workspace / "design.md").read_text()
     assert "day < self.start" not in (sample.path / "rota/schedule.py").read_text()
