@@ -107,6 +107,12 @@ _PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _FOLDER = re.compile(r"[\w.][\w.@+/-]{0,200}")
 # Telephones make a long dash of two hyphens.
 _FLAG = re.compile(r"(?:--|—|–)([^\s=]*)(?:=(\S*))?")
+# Behind the words a flag takes only a value that can be meant as one: `--effort` may also be the
+# last word but one of a sentence. A name is a word like any other, and is given with `=`.
+_VALUE_LIKE = {
+    "effort": re.compile(r"x{0,3}[sml]|small|medium|large", re.IGNORECASE),
+    "budget": re.compile(r"[+$]*[0-9][0-9.,]*\$?|[0-9][0-9.,_]*[km]?tok(?:ens?)?", re.IGNORECASE),
+}
 _MOST_PROBLEMS = 3
 _Flag = tuple[str, str | None]
 """A name and a value; None where none was given."""
@@ -160,7 +166,8 @@ def _last_flag(text: str, switches: Sequence[str]) -> tuple[_Flag, str] | None:
         return ((name, value), "".join(before)) if known else None
     *before, word = "".join(before).rsplit(maxsplit=1) or [""]
     match = _FLAG.fullmatch(word)
-    if match is None or match[2] is not None or match[1].casefold() not in VALUES:
+    shape = _VALUE_LIKE.get(match[1].casefold()) if match and match[2] is None else None
+    if match is None or shape is None or not shape.fullmatch(last):
         return None
     return (match[1].casefold(), last), "".join(before)
 
