@@ -267,6 +267,8 @@ def _fill(items: object, **left_out: str) -> object:
 
 
 _HEADING_CHARS = 240
+_PARAMS_CHARS = 120
+"""Characters of a request in the heading of its result: its model wrote it, and has it above."""
 _COMPLAINT_CHARS = 6_000
 
 
@@ -363,7 +365,7 @@ def printable(text: str, limit: int) -> str:
 def _result(item: CapabilityResult) -> str:
     heading = (
         f"## Result {item.key}: {printable(item.capability, 60)}"
-        f" {printable(item.params, _HEADING_CHARS)} → {item.status}"
+        f" {printable(item.params, _PARAMS_CHARS)} → {item.status}"
     )
     if item.note:
         heading += f" ({printable(item.note, _HEADING_CHARS)})"

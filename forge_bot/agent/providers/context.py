@@ -79,7 +79,9 @@ class RunSnippet(Frozen):
     code: str = Field(
         min_length=1, max_length=4_000, description="a script that prints what you want to know"
     )
-    drafted: bool = Field(default=False, description="run it on the code with `draft.patch`")
+    drafted: bool = Field(
+        default=False, description="run it on the code with `draft.patch` too, after the other"
+    )
 
 
 OnSnippet = Callable[[RunSnippet], str]

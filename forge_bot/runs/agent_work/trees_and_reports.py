@@ -100,14 +100,16 @@ class AgentWorktrees:
         )
 
     def _run_snippet(self, project: Project, wanted: RunSnippet) -> str:
+        before = run_snippet(project, self.run.state.base_commit, wanted.code)
         if not wanted.drafted:
-            return run_snippet(project, self.run.state.base_commit, wanted.code)
+            return before
         head, draft = self.run.tree.head().commit, self.run.workspace.read_bytes(DRAFT)
         try:
             made = commit_of_patch(self.run.repository.root, head, draft or b"")
         except GitFailed:
             return f"There is no {DRAFT} here that fits the files."
-        return run_snippet(project, made, wanted.code)
+        after = run_snippet(project, made, wanted.code)
+        return f"Before the change: {before}\n\nWith {DRAFT}: {after}"
 
     def _running(self, run: Callable[[_Given], str]) -> Callable[[_Given], str]:
         """Return what runs commands for an agent, unless a person agreed to go on without setup."""
