@@ -98,7 +98,8 @@ def test_an_ignored_file_that_tests_need_is_named_and_can_be_brought_along(sampl
     assert "[API_TOKEN]" in document
     assert "tr0ub4dor" not in document
     assert "conf/test.env" not in sample.git("ls-tree", "-r", "--name-only", sample.branch)
-    assert not [*sample.path.parent.rglob("**/tree/conf")]
+    places = sample.path.parent
+    assert not [*places.rglob("**/tree/conf"), *places.rglob("judged/conf/*")]
 
 
 def test_a_program_that_setup_installs_comes_before_others_of_its_name(sample: Sample) -> None:

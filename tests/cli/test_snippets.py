@@ -18,6 +18,11 @@ try:
 except OSError as error:
     print("no network")
 open("rota/written.py", "w").write("")
+print("carried:", os.path.exists("conf/local.env"))
+"""
+BUILT = """\
+commands: {build: test -s conf/local.env}
+carry: [conf/local.env]
 """
 
 
@@ -25,6 +30,13 @@ def test_a_snippet_before_the_design_is_run_on_the_base_and_stands_in_the_record
     sample: Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "hidden")
+    for name, text in ((".forge/config.yml", BUILT), (".gitignore", "*.env\n")):
+        (sample.path / name).parent.mkdir(exist_ok=True)
+        (sample.path / name).write_text(text)
+    sample.git("add", "-A")
+    sample.git("commit", "-qm", "The build needs a file that git ignores")
+    (sample.path / "conf").mkdir()
+    (sample.path / "conf/local.env").write_text("KIND=local\n")
     wish = {
         "provider": "run_snippet",
         "params_json": json.dumps({"code": CODE}),
@@ -38,7 +50,8 @@ def test_a_snippet_before_the_design_is_run_on_the_base_and_stands_in_the_record
     begun = sample.forge("run", "say nobody before the start", "--effort", "S", "--model", model)
     assert begun.code == 3, begun.err
     kept = (sample.workspace / "snippets.md").read_text()
-    assert "ann False\nno network\n" in kept, kept
+    assert "ann False\nno network\ncarried: False\n" in kept, kept
+    assert "✓ test -s conf/local.env" in begun.out
     assert sample.git("status", "--porcelain") == ""
     assert not (sample.path / "rota" / "written.py").exists()
     path = f".specs/{sample.workspace.name}/snippets.md"

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from forge_bot.git import Repository, Tree
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.notifications import CommandBegan, CommandEnded, Notify, warning
 from forge_bot.runs.project_commands.commit_profile import Profile
+from forge_bot.runs.project_commands.file_copies import remove_entry
 from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.sandbox.backends import cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
@@ -77,16 +78,27 @@ class CarriedFiles:
                 )
         return files
 
-    def copy_to(self, place: Tree) -> None:
-        """Copy the files into a tree where commands judge, for as long as it shows its commit. What
-        lies at their paths there is not replaced.
+    @contextmanager
+    def copied_to(self, place: Tree) -> Generator[None]:
+        """Copy the files into a tree where commands judge, for as long as one runs. What lies at
+        their paths there is neither replaced nor removed.
         """
-        for name in self._files if place.path != self._checkout else ():
-            copy = place.path / name
-            if not os.path.lexists(copy) and _lies_inside(place.path, name):
+        root = place.path
+        copied = [
+            name
+            for name in (self._files if root != self._checkout else ())
+            if not os.path.lexists(root / name) and _lies_inside(root, name)
+        ]
+        try:
+            for name in copied:
                 with suppress(FileNotFoundError):  # gone in the meantime
-                    copy.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(self._checkout / name, copy, follow_symlinks=False)
+                    (root / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(self._checkout / name, root / name, follow_symlinks=False)
+            yield
+        finally:
+            for name in copied:
+                if _lies_inside(root, name):
+                    remove_entry(root / name)
 
     def secrets(self) -> Mapping[str, str]:
         """Return the values in the files, by variable, that must not be shown."""
@@ -297,9 +309,8 @@ class CommandRunner:
         # The placeholder is what people and records see: the folder differs from machine to
         # machine.
         words = [word.replace(ENV, str(self.installation.environment)) for word in argv]
-        if carried_to is not None:
-            self.carried.copy_to(carried_to)
-        outcome = run(self.backend, box, words, called_off=self._called_off)
+        with self.carried.copied_to(carried_to) if carried_to is not None else nullcontext():
+            outcome = run(self.backend, box, words, called_off=self._called_off)
         if self._called_off.is_set():
             raise Interrupted("The work was ended while the project's commands ran.")
         return outcome
