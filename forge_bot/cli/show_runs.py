@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.errors import UnknownArtifact
+from forge_bot.errors import ForgeError, UnknownArtifact
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import (
     RunInfo,
@@ -177,8 +177,9 @@ def _print_next_step(repository: Repository, info: RunInfo, console: Console) ->
 
 
 def show_artifact(folder: Path, name: str | None, artifact: str) -> int:
-    """Print an artifact: at a terminal rendered, unchanged to a pipe; without a name the command
-    for each that there is. Raises UnknownArtifact.
+    """Print an artifact: at a terminal rendered, and with the words of the requirements that it
+    names by number, unchanged to a pipe; without a name the command for each that there is. Raises
+    UnknownArtifact.
     """
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
@@ -199,8 +200,23 @@ def show_artifact(folder: Path, name: str | None, artifact: str) -> int:
     elif artifact.endswith(".patch"):
         Console().print(text, markup=False)
     else:
-        Console().print_markdown(text)
+        Console().print_markdown(_with_words(repository, info, text))
     return 0
+
+
+def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
+    """Return a document with the words of the requirements that another one numbers."""
+    from forge_bot.artifacts.read_artifact import numbered_requirements, with_requirement_words
+    from forge_bot.runs.agent_work.artifact_contract import listed_requirements
+    from forge_bot.runs.run_snapshot import run_snapshot
+    from forge_bot.settings import load_config
+
+    try:
+        listed = listed_requirements(run_snapshot(repository, info, load_config(repository.root)))
+    except ForgeError:
+        return text
+    own = numbered_requirements(text)
+    return with_requirement_words(text, {n: w for n, w in listed.items() if n not in own})
 
 
 def _list_documents(repository: Repository, info: RunInfo) -> list[str]:

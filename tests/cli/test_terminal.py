@@ -240,6 +240,16 @@ DECIDED = {("architect", "*", "*"): script.deciding_design()}
 MET = {("comprehensive-reviewer", "*", "*"): script.review_of_requirements("P-1", "P-2", "P-3")}
 
 
+def test_a_document_is_shown_with_the_words_behind_the_numbers_it_names(
+    asked_sample: Sample,
+) -> None:
+    (asked_sample.workspace / "analysis.md").write_text("- R-1: Nobody before the start\n")
+    (asked_sample.workspace / "design.md").write_text("# Design\n\nIt keeps R-1 and R-2.\n")
+    with terminal(asked_sample, "show", "design.md") as person:
+        assert "R-1 (Nobody before the start) and R-2." in person.until("and R-2.")
+    assert "keeps R-1 and R-2." in asked_sample.forge("show", "design.md").out
+
+
 @pytest.mark.slow
 def test_at_the_prompt_a_bare_approval_counts_with_the_least_change(sample: Sample) -> None:
     model = sample.model({**DECIDED, **MET})
