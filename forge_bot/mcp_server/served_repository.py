@@ -5,8 +5,9 @@ one call in the tree of its client: on its branch, without touching the client's
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from forge_bot.engine import SpawnAgent
@@ -15,6 +16,7 @@ from forge_bot.errors import (
     DetachedHead,
     ForgeError,
     NotServed,
+    RunBusy,
     UnknownRun,
     UnknownWorkspace,
     WrongBranch,
@@ -151,6 +153,9 @@ class ServedRepository:
         return name
 
 
+_PATIENCE = 20.0
+"""Seconds that a call waits for another process to let go of the run."""
+
 CheckOfRun = Callable[[Run], tuple[str, ...]]
 
 Turns = dict[str, threading.Lock]
@@ -166,14 +171,26 @@ def hold_client_run(
     Raises WrongBranch, RunBusy if another process holds it, and the errors of `check` and of
     opening a run. An error while it is held is raised as AtNode, with that error as its cause.
     """
-    with turns.setdefault(info.name, threading.Lock()):
+    with turns.setdefault(info.name, threading.Lock()), ExitStack() as stack:
         _check_branch(served, info)
-        opened = (served.repository, info, served.config)
-        with open_run(*opened, external_worktree=True, check=check) as run:
-            try:
-                yield run
-            except ForgeError as error:
-                raise _locate_error(run) from error
+        run = _open_when_free(served, info, stack, check)
+        try:
+            yield run
+        except ForgeError as error:
+            raise _locate_error(run) from error
+
+
+def _open_when_free(
+    served: ServedRepository, info: RunInfo, stack: ExitStack, check: CheckOfRun | None
+) -> Run:
+    until = time.monotonic() + _PATIENCE
+    opened = (served.repository, info, served.config)
+    while True:
+        try:
+            return stack.enter_context(open_run(*opened, external_worktree=True, check=check))
+        except RunBusy:
+            if time.monotonic() > until:
+                raise
 
 
 def _locate_error(run: Run) -> AtNode:
