@@ -35,6 +35,9 @@ _PERSON_ANSWERS = (
     " question; they answer in a terminal of their own, or you pass on what they say as"
     " user_response of pipeline_next_action."
 )
+_LOOKS_ONLY = {"Explore", "Plan"}
+"""Agents of Claude Code that write nothing."""
+
 # What a command line does, by its words without quotes. A host's agent is not malicious: an answer
 # without a person's terminal is refused by the command itself, a change when it is reported.
 _WORDS = "approve|reject|answer|done|skip|continue|abandon|retry"
@@ -168,7 +171,8 @@ def _check_document(run: RunSnapshot, action: Action, payload: _Object) -> str:
         return ""
     answer = payload.get("tool_response")
     launched = isinstance(answer, dict) and answer.get("isAsync") is True
-    if launched or payload.get("stop_hook_active") is True:
+    looks_only = str(payload.get("agent_type", "")) in _LOOKS_ONLY
+    if launched or looks_only or payload.get("stop_hook_active") is True:
         return ""
     name = f"{SPECS}/{run.state.run}/{action.output_file.replace('{task}', ''.join(tasks))}"
     if (run.repository.root / name).is_file():
@@ -180,9 +184,15 @@ def _check_document(run: RunSnapshot, action: Action, payload: _Object) -> str:
 
 
 def _check_end(run: RunSnapshot, action: Action, payload: _Object) -> str:
-    """Stop a session that ends in the middle of an action, once, unless a person is asked."""
+    """Stop a session that ends in the middle of an action, once, unless a person is asked or an
+    agent works in the background.
+    """
+    tasks = payload.get("background_tasks")
+    at_work = isinstance(tasks, list) and any(
+        isinstance(task, dict) and task.get("status") == "running" for task in tasks
+    )
     waits = action.type in {"checkpoint", "human_gate", "done"}
-    if waits or payload.get("stop_hook_active") is True:
+    if waits or at_work or payload.get("stop_hook_active") is True:
         return ""
     return (
         f"The run {run.state.run} is in the middle of {action.phase}: go on with"

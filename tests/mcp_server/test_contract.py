@@ -83,6 +83,24 @@ async def test_the_folder_of_a_run_resumes_it(sample: Sample) -> None:
         ] == "setup"
 
 
+async def test_the_same_issue_resumes_its_run_and_another_of_the_same_number_does_not(
+    sample: Sample,
+) -> None:
+    async with hosting(sample) as host:
+        handed: Json = {"workspace": ".specs/x", "source_url": ISSUE, "external_context": CONTEXT}
+        ready = await host.call(
+            "pipeline_init_with_context", **handed, user_confirmation={"effort": "S"}
+        )
+        answer = await host.call("pipeline_init", arguments=f"{ISSUE}#issuecomment-1")
+        assert answer == {
+            "resume_mode": "auto",
+            "workspace": ready["workspace"],
+            "instruction": "call state_resume_info",
+        }
+        other = "https://github.com/owner/other/issues/42"
+        assert "resume_mode" not in await host.call("pipeline_init", arguments=other)
+
+
 # -- pipeline_init_with_context
 # --------------------------------------------------------------------------------------------------
 

@@ -112,6 +112,9 @@ async def test_an_agent_that_works_beside_the_session_is_waited_for(sample: Samp
         action = await host.next()
         launched = {"isAsync": True, "status": "async_launched", "agentId": "a1"}
         assert hook(sample, "post-tool", tool_name="Agent", tool_response=launched) == (0, "")
+        at_work = [{"id": "a1", "type": "subagent", "status": "running"}]
+        assert hook(sample, "stop", stop_hook_active=False, background_tasks=at_work) == (0, "")
+        assert hook(sample, "stop", stop_hook_active=False, background_tasks=[])[0] == 2
         # The agent ends: this is where it can still write what it has only said.
         ends: dict[str, Any] = {
             "hook_event_name": "SubagentStop",
@@ -120,6 +123,7 @@ async def test_an_agent_that_works_beside_the_session_is_waited_for(sample: Samp
         code, why = hook(sample, "post-tool", **ends)
         assert (code, "analysis.md is not there yet" in why) == (2, True)
         assert hook(sample, "post-tool", **{**ends, "stop_hook_active": True}) == (0, "")
+        assert hook(sample, "post-tool", **{**ends, "agent_type": "Explore"}) == (0, "")
         host.perform(action)
         assert hook(sample, "post-tool", **ends) == (0, "")
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from forge_bot.errors import BadArguments, ContextMissing, EmptyTask
+from forge_bot.errors import BadArguments, ContextMissing, EmptyTask, ForgeError
 from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.gate.github_names import hosts_of
 from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
-from forge_bot.runs.find_runs import checked_out
+from forge_bot.runs.find_runs import RunInfo, checked_out
 from forge_bot.runs.request_draft import (
     EffortGuess,
     RequestDraft,
@@ -24,6 +24,7 @@ from forge_bot.runs.request_draft import (
     draft_from_words,
     guess_effort,
 )
+from forge_bot.runs.run_snapshot import run_snapshot
 from forge_bot.runs.this_process import now
 from forge_bot.store import SPECS, slug, workspace_name
 from forge_bot.values import Effort, Frozen, Source
@@ -206,9 +207,7 @@ def handle_init(
     if isinstance(source, str):
         problems.append(source)
         source = Source()
-    name = read_run_name(core) if source.type == "workspace" else core
-    known = next((info for info in served.runs() if name in {info.name, info.branch}), None)
-    if known is not None:
+    if (known := _find_run(served, core, source)) is not None:
         return {
             "resume_mode": "auto",
             "workspace": f"{SPECS}/{known.name}",
@@ -232,6 +231,25 @@ def handle_init(
         "fetch_needed": describe_fetch(source),
     }
     return {key: value for key, value in proposal.items() if value}
+
+
+def _find_run(served: ServedRepository, core: str, source: Source) -> RunInfo | None:
+    """Return the run that the input names, or the run under way for the same issue."""
+    every = served.runs()
+    name = read_run_name(core) if source.type == "workspace" else core
+    if named := next((info for info in every if name in {info.name, info.branch}), None):
+        return named
+    under_way = (info for info in every if source.url and not info.ended)
+    return next((info for info in under_way if _is_about(served, info, source)), None)
+
+
+def _is_about(served: ServedRepository, info: RunInfo, source: Source) -> bool:
+    """Return whether a run is about this very issue."""
+    try:
+        known = run_snapshot(served.repository, info, served.config).state.source
+    except ForgeError:
+        return False
+    return known.url.rstrip("/").casefold() == source.url.rstrip("/").casefold()
 
 
 def _make_flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:
