@@ -17,7 +17,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import PersonAnswer, answer
 from forge_bot.runs.this_process import Outcome
 from forge_bot.settings.config import CommandSettings, Config
-from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, wrote
+from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
 TEST = """\
 import unittest
@@ -148,6 +148,20 @@ def test_a_linter_that_complains_about_the_edits_goes_back_too(tmp_path: Path) -
     assert "linters are red after the edits of task 1: 1; sent back to the implementer" in said(
         here
     )
+
+
+@pytest.mark.slow
+def test_what_an_earlier_task_left_red_does_not_go_back_to_a_later_one(tmp_path: Path) -> None:
+    here = stage(tmp_path)
+
+    async def implement(call: ModelCall) -> Answer:
+        right = replaced("lib/triple.py", "3 * x", "x + x + x")
+        return done(WRONG) if task_of(call) == "1" else done(right)
+
+    model = Talker((*ONE, Planned("2", ("lib/triple.py",), needs=("1",))), implement)
+    assert here.go_on(model)[0] is Outcome.DONE
+    assert len(model.asked("2")) == 1
+    assert GREEN in document(here, "2")
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ manifest that they break.
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from forge_bot.agent.assignment import FormattedFile, TryOutcome, named, with_formatting
 from forge_bot.engine.phases import DRAFT
@@ -16,15 +16,15 @@ from forge_bot.git import Tree, blob_id
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.project.detected_commands import Command, takes
 from forge_bot.project.graph.verify_graph import broken_rules, has_rules
-from forge_bot.runs.edit_checks.newly_red import JudgedEdits, outcome_of
+from forge_bot.runs.edit_checks.newly_red import JudgedEdits, NewlyRed, outcome_of
 from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.store import inside, write_whole
+from forge_bot.store import SPECS, inside, write_whole
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, TaskId
-from forge_bot.verification.judgement import Cause, cause_of
+from forge_bot.verification.judgement import Cause, cause_of, newly_failing
 
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as edits leave them; None for those that go."""
@@ -217,16 +217,19 @@ class EditTries:
 
         Raises Interrupted where the commands were called off, and DiskFull.
         """
-        ran = self._run_checks(made, seconds) if self._tested else TryOutcome()
+        ran = self._run_checks(tasks, base, made, seconds) if self._tested else TryOutcome()
         # A task that mends something has to mend it.
-        states = map(self.run.state.task, tasks)
-        mends = any(state is not None and state.origin for state in states)
-        since = self.run.state.base_commit if mends else base
+        since = self.run.state.base_commit if self._mends(tasks) else base
         weakened = weakened_in(self.run, base, made)
         ran = ran.replace(weakened=(*weakened.unnamed, *weakened.named))
         return ran.with_rules(broken_rules(self.run.repository, since, made))
 
-    def _run_checks(self, made: str, seconds: float) -> TryOutcome:
+    def _mends(self, tasks: Sequence[TaskId]) -> bool:
+        return any(state is not None and state.origin for state in map(self.run.state.task, tasks))
+
+    def _run_checks(
+        self, tasks: Sequence[TaskId], base: str, made: str, seconds: float
+    ) -> TryOutcome:
         if any(result.exit_code != 0 for result in self.project.set_up()):
             return TryOutcome(untold="The setup failed.")
         began = time.monotonic()
@@ -234,6 +237,8 @@ class EditTries:
             with self.project.trial(made) as place:
                 edits = JudgedEdits(self.run, self.project, place, began + seconds)
                 reds = [*edits.all_red(self._baseline())]
+            if not self._mends(tasks) and self._has_changed_before(base):
+                reds = [self._leave_out_earlier(red, base, edits.until) for red in reds]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
         return outcome_of(reds).replace(
@@ -242,6 +247,21 @@ class EditTries:
             untold=" ".join(edits.untold),
             seconds=round(time.monotonic() - began, 3),
         )
+
+    def _has_changed_before(self, base: str) -> bool:
+        paths = self.run.tree.changed(self.run.state.base_commit, base)
+        return any(not path.startswith(f"{SPECS}/") for path in paths)
+
+    def _leave_out_earlier(self, red: NewlyRed, base: str, until: float) -> NewlyRed:
+        """Return a command without failures that an earlier task left: they occur without the edits
+        too.
+        """
+        left = until - time.monotonic()
+        if red.now.timed_out or red.before.duration_ms / 1000 >= left:
+            return red
+        there = self.project.result_at(base, red.now.name, red.now.argv, left)
+        new = newly_failing(there, red.now)
+        return replace(red, failing=tuple(item for item in red.failing if item in new))
 
     def say(self, tasks: Sequence[TaskId], outcome: TryOutcome, agent: str, *, last: bool) -> None:
         """Show a person the outcome of a try, unless all is green."""

@@ -235,6 +235,16 @@ class Project:
             self._known.keep(self._basis_of(place.commit_id()), output)
         return output
 
+    def result_at(
+        self, commit: str, name: CommandName, argv: tuple[str, ...], seconds: float
+    ) -> CommandResult:
+        """Return the result of a command at a commit; it does not run where that is known."""
+        with self._installation.place.judging:
+            if (known := self._known_at(commit, name, argv)) is not None:
+                return known.result
+            with self.trial(commit) as place:
+                return self.run_in(place, name, argv, seconds).result
+
     def _known_at(
         self, commit: str, name: CommandName, argv: tuple[str, ...]
     ) -> CommandOutput | None:
