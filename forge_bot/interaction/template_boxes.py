@@ -67,7 +67,7 @@ _SUCH = (
 )
 _FOR = r"(?: (?:for|of|if|when|where|(?:that |to )?cover\w*|summari[sz]ing|describing)\b[^.;]*)?"
 _MORE_THAN_FILES = re.compile(
-    r"\band i\b|%|\b(?:manual\w*|review\w*|read|agree\w*|every|each|coverage|platforms?|links?"
+    r"\band i\b|%|\b(?:manual\w*|review\w*|read|agree\w*|every|each|coverage|platforms?|link\w*"
     r"|screenshots?|no|not)\b",
     re.IGNORECASE,
 )
