@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
+from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.values import Problem, TaskId, TaskMode, TaskSpec
 
 MOST_TASKS = 30
@@ -31,7 +32,7 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
         )
         return (*problems, Problem(place="", message=message, fatal=True))
     if unique:
-        problems += [*_cycles(tasks), *_overlaps(tasks)]
+        problems += [*_cycles(tasks), *_overlaps(tasks), *_lone_tests(tasks)]
     return tuple(problems)
 
 
@@ -103,6 +104,27 @@ def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
                 " or one sequential"
             )
             yield Problem(place=place(one.id), message=message, fatal=True)
+
+
+def _lone_tests(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
+    codes = [task for task in tasks if not _holds_only_tests(task)]
+    for task in tasks:
+        needed = [code for code in codes if code.id in task.depends_on]
+        if (
+            _holds_only_tests(task)
+            and len(needed) == 1
+            and needed[0].mode is not TaskMode.HUMAN_GATE
+        ):
+            message = (
+                f"it has only tests, of what task {needed[0].id} changes; test and change are one"
+                " task: move its files and criteria there"
+            )
+            yield Problem(place=place(task.id), message=message, fatal=False)
+
+
+def _holds_only_tests(task: TaskSpec) -> bool:
+    agent = task.mode is not TaskMode.HUMAN_GATE
+    return agent and bool(task.files) and all(map(belongs_to_tests, task.files))
 
 
 def _all_needs(tasks: Sequence[TaskSpec]) -> dict[TaskId, set[TaskId]]:

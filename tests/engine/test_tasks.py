@@ -116,6 +116,7 @@ PROBLEMS = [
         parallel(1, "a") + parallel(2, "a") + parallel(3, "a", needs="2"),
         ["Task 1|with task 2|fatal", "Task 1|with task 3|fatal"],
     ),
+    (parallel(1, "a.py") + parallel(2, "tests/test_a.py", needs="1"), ["Task 2|one task: move|"]),
 ]
 
 
