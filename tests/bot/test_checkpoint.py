@@ -90,15 +90,21 @@ def designed(changes: str, approach: str = "It says nobody.") -> str:
     return checkpoint(scene.view(made.state, asked)).partition("<details")[0]
 
 
-def test_the_files_of_one_bullet_all_change() -> None:
+def test_the_files_of_one_bullet_all_change_and_those_left_unchanged_do_not() -> None:
     said = designed(
         "- `a/one.py` (R-1, R-2), `tests/test_one.py` (R-3): faster\n"
-        "- `d.py`:\n  - a new `f`\n  - more\n"
+        "- `tests/test_old.py` (R-5): unchanged\n- `b.py`: stays as it is\n"
+        "- `c.py`: unchanged in meaning, but faster\n- `d.py`:\n  - a new `f`\n  - more\n"
     )
-    assert "**What will change**: 3 files, 1 of them tests" in said
+    assert "**What will change**: 4 files, 1 of them tests" in said
     in_order(
-        said, "- `a/one.py`: faster\n", "- `tests/test_one.py`: faster\n", "- `d.py`: a new `f`\n"
+        said,
+        "- `a/one.py`: faster\n",
+        "- `tests/test_one.py`: faster\n",
+        "- `c.py`: unchanged in meaning",
+        "- `d.py`: a new `f`\n",
     )
+    assert "- `b.py`" not in said
 
 
 def test_examples_stand_above_the_risks_and_what_a_number_means_below_the_findings() -> None:
