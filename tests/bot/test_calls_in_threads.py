@@ -63,6 +63,15 @@ def test_a_call_is_shown_with_its_arguments_and_made_once_after_an_approval(stag
     assert not [text for text in seen if TOKEN in text or SECRET in text]
 
 
+def test_a_declined_call_is_not_made_and_the_run_goes_on(stage: Stage) -> None:
+    asked(stage)
+    job = heard(stage.say("/reject No tickets, please"))
+    assert job.code == 0, job.log
+    assert made(stage) == []
+    assert stage.state["calls"][0]["status"] == "declined"
+    assert stage.state["gate"]["name"] == "checkpoint-a"
+
+
 def test_a_stranger_approves_no_call(stage: Stage) -> None:
     asked(stage)
     heard(stage.say("/approve", by="stranger"))

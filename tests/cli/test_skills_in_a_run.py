@@ -54,12 +54,17 @@ def told(sample: Sample, words: str) -> str:
     return next(text for text in reversed(texts) if words in text)
 
 
-def test_a_skill_is_performed_and_its_result_and_what_ran_are_told(sample: Sample) -> None:
+def test_a_skill_is_performed_without_our_variables_and_what_ran_is_told(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEPLOY_TOKEN", "hidden")
     said = start(sample, {"1.1": runs("x"), "1.2": DONE})
     assert said.code == 3, said.err
     shown = told(sample, "Nothing was released yet.")
     assert "→ ok (scripts/list.sh: exit code 0)" in shown
-    assert "rota\n" in told(sample, "→ ok (exit code 0)")
+    seen = told(sample, "→ ok (exit code 0)")
+    assert "rota\n" in seen
+    assert "\n0\n" in seen, "no variable of ours with TOKEN in its name"
 
 
 @pytest.mark.slow
@@ -77,6 +82,17 @@ def test_only_listed_scripts_run_and_what_they_leave_is_removed(sample: Sample) 
     assert "leaked" not in prompts(sample)
     folders = sample.path.parent.rglob("made-by-a-script")
     assert list(folders) == []
+
+
+@pytest.mark.slow
+def test_a_skill_whose_front_matter_names_tools_has_only_those(sample: Sample) -> None:
+    both = asks(
+        ("run_script", {"path": "scripts/list.sh"}), ("read_file", {"path": "rota/schedule.py"})
+    )
+    start(sample, {"1.1": both, "1.2": DONE}, more="allowed-tools: Read")
+    shown = told(sample, "There are: read_file, read_reference.")
+    assert "→ unknown_capability" in shown
+    assert "class Schedule" in shown
 
 
 def network(sample: Sample) -> None:
