@@ -162,6 +162,25 @@ def test_a_call_that_hangs_ends_in_time_and_leaves_no_process(tmp_path: Path, sa
     assert left_over(tmp_path) == []
 
 
+@pytest.mark.slow
+def test_a_call_that_is_called_off_ends_its_server(tmp_path: Path) -> None:
+    usual, arrived = discover(setup(tmp_path)), tmp_path / "calls"
+    calls = ToolCalls(setup(tmp_path, "hangs", str(arrived), sandbox="off"), usual)
+    wanted = CapabilityRequest(key="1.1-x", capability="mcp_tickets_echo", params='{"text": "x"}')
+
+    async def call_off() -> None:
+        calling = asyncio.create_task(calls.act(wanted, 8_000))
+        while not arrived.exists():
+            await asyncio.wait([calling], timeout=0.05)
+        assert processes_in(tmp_path)
+        calling.cancel()
+        await asyncio.wait([calling])
+        assert calling.cancelled()
+
+    asyncio.run(call_off())
+    assert left_over(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     ("mode", "status", "said"),
     [
