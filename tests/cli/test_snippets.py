@@ -56,3 +56,20 @@ def test_a_snippet_before_the_design_is_run_on_the_base_and_stands_in_the_record
     assert not (sample.path / "rota" / "written.py").exists()
     path = f".specs/{sample.workspace.name}/snippets.md"
     assert sample.git("show", f"{sample.branch}:{path}") == kept.rstrip("\n")
+
+
+@pytest.mark.slow
+def test_a_snippet_that_does_not_end_is_ended_after_ten_seconds(sample: Sample) -> None:
+    endless = {
+        "provider": "run_snippet",
+        "params_json": json.dumps({"code": "import time; time.sleep(60)"}),
+        "reasoning": "to see it",
+    }
+    turns = {
+        (ANALYST, "*", "1.1"): {"requests": [endless], "actions": []},
+        (ANALYST, "*", "1.2"): script.document(*script.HEADINGS[ANALYST]),
+    }
+    model = sample.model(turns)
+    begun = sample.forge("run", "say nobody before the start", "--effort", "S", "--model", model)
+    assert begun.code == 3, begun.err
+    assert "It did not end within 10 seconds." in (sample.workspace / "snippets.md").read_text()

@@ -271,6 +271,11 @@ def test_a_flood_of_output_keeps_its_head_and_its_tail(walled: BackendName, work
     assert len(outcome.output) < 10_100
 
 
+def test_an_endless_flood_is_ended_by_time(walled: BackendName, worktree: Path) -> None:
+    outcome = shell(walled, worktree, "yes", seconds=2, output_bytes=10_000)
+    assert (outcome.exit_code, outcome.timed_out, outcome.truncated) == (124, True, True)
+
+
 def test_output_that_is_no_text_is_replaced_where_it_is_none(
     walled: BackendName, worktree: Path
 ) -> None:
