@@ -69,6 +69,29 @@ def test_an_approval_that_somebody_writes_into_the_record_does_not_count(waiting
     assert "Waiting for `acme/core`; 1 of 2 (`ada`)." in told
 
 
+@pytest.mark.slow
+def test_an_approval_of_one_version_is_none_of_the_next(waiting: Stage) -> None:
+    set_rules(waiting, TWO)
+    said_to(waiting, "ada")
+    said_to(waiting, "maint", "/reject say it in fewer words")
+    question = waiting.said("checkpoint")[-1]
+    assert "Waiting for 2 of @ada, @acme/core; 0 of 2." in question
+    said_to(waiting, "tess")
+    assert "Waiting for one of @ada, @acme/core; 1 of 2 (`tess`)." in waiting.said("checkpoint")[-1]
+    assert waiting.state["gate"]["name"] == "checkpoint-a"
+
+
+@pytest.mark.slow
+def test_a_team_that_the_token_may_not_read_leaves_the_question_to_an_admin(
+    waiting: Stage,
+) -> None:
+    set_rules(waiting, "approvals: {by: [acme/core]}\n")
+    waiting.permissions = PERMISSIONS
+    assert "An admin is asked, since `acme/core` cannot be asked" in said_to(waiting, "tess")
+    said_to(waiting, "boss")
+    assert waiting.state["decisions"][0]["by"] == "boss"
+
+
 @pytest.mark.parametrize(
     ("rules", "why"),
     [
