@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,23 @@ def test_deliveries_in_any_order_and_twice_end_in_the_same_state(
         assert waiting.delivered(comments[number]).code == 0
     settled(waiting)
     assert len(waiting.said("reply occasion=status")) == 1
+
+
+def read_to_end(job: "subprocess.Popen[str]") -> str:
+    return job.communicate(timeout=300)[0]
+
+
+@pytest.mark.slow
+def test_two_jobs_at_once_are_one_run(waiting: Stage) -> None:
+    jobs = [waiting.begun(waiting.comment(words)) for words in ("/approve", "/forge status")]
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        logs = list(pool.map(read_to_end, jobs))
+    assert [job.returncode for job in jobs] == [0, 0], logs
+    settled(waiting)
+    # Words that change nothing may be said by both, as docs/github.md says.
+    assert 1 <= len(waiting.said("reply occasion=status")) <= len(jobs)
+    lines = waiting.document("reports.jsonl").splitlines()
+    assert len(lines) == len(set(lines))
 
 
 # -- moved
