@@ -276,10 +276,18 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
     )
     notes = [one for one in verification.notes if not one.startswith((*told, *known))]
     return [
-        commands(verification.results, state.baseline),
+        commands(_judged(verification.results, state.unusable), state.baseline),
         reasons((*verification.reasons, *notes, *unproven)),
         *outputs(newly_red(verification.results, state.baseline), most=2),
     ]
+
+
+def _judged(
+    results: Sequence[CommandResult], unusable: Sequence[UnusableCommand]
+) -> tuple[CommandResult, ...]:
+    """Return the results without those of linters that the setup does not install."""
+    left_out = [command for command in unusable if command.left_out]
+    return tuple(one for one in results if not any(command.covers(one) for command in left_out))
 
 
 def _is_grave(command: UnusableCommand) -> bool:

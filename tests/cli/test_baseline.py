@@ -57,6 +57,7 @@ def test_a_detected_linter_that_the_setup_does_not_install_asks_nobody(sample: S
     assert sample.forge("approve", "--model", sample.model()).code == 0
     text = (sample.workspace / "pull-request.md").read_text()
     assert "is not judged: the setup does not install it" in text
+    assert "**lint**" not in text
 
 
 NEEDS_A_FILE = """\
