@@ -20,6 +20,7 @@ from forge_bot.github_api.attachments import (
 )
 from forge_bot.prompts.material import Delivery, InputFile
 from forge_bot.prompts.untrusted import clean, clean_plain
+from forge_bot.store.run_folder import read_request
 from forge_bot.text_format import code_block, cut
 from forge_bot.values import Attachment, Tier
 
@@ -32,6 +33,7 @@ MOST_READ = 10
 _MOST_NAMED = 100
 _MOST_TOGETHER = 8_000_000
 _TEXT_BEGINNING, _TEXT_END = 10_000, 30_000
+_FEW_WORDS = 25
 
 _LOST = "its copy is not the one that was frozen"
 _UNSEEN_RULE = (
@@ -135,6 +137,24 @@ def unseen(attachments: tuple[Attachment, ...], *, images: bool = True) -> tuple
     blind = "" if images else "this model reads no images"
     looked_at = (item.replace(unseen=blind) if item.is_image else item for item in attachments)
     return tuple(item for item in looked_at if item.unseen)
+
+
+def decision_needed(request_file: str | None) -> str:
+    """Return what the plan of a request has to ask a person, as a phrase: where the request has
+    hardly a word beside attachments that no model sees. Empty for any other.
+    """
+    request = read_request(request_file) if request_file is not None else None
+    hidden = unseen(request.attachments) if request is not None else ()
+    if request is None or not hidden:
+        return ""
+    words = re.sub(r"https?://\S+|\W+", " ", f"{request.title} {clean(request.text).text}")
+    if len(words.split()) >= _FEW_WORDS:
+        return ""
+    names = ", ".join(item.label for item in hidden[:MOST_READ])
+    return (
+        f"the request has few words beside what no model sees ({names}): ask a person, as a"
+        " numbered question, whether what you take it to show is right"
+    )
 
 
 def unseen_risks(run: "Run") -> tuple[str, ...]:

@@ -55,10 +55,10 @@ def attached(stage: Stage) -> dict[str, tuple[str, str]]:
     }
 
 
-def frozen(stage: Stage, names: list[str]) -> list[str]:
+def frozen(stage: Stage, names: list[str], words: str = WORDS) -> list[str]:
     """Start a run whose issue attaches these; return what is said of them and must be."""
     files = attached(stage)
-    stage.issue.body = WORDS + "\n\n".join(f"![]({files[name][0]})" for name in names)
+    stage.issue.body = words + "\n\n".join(f"![]({files[name][0]})" for name in names)
     reasons = [reason for name in names if (reason := files[name][1])]
     if reasons:
         # Nothing else of this run would be asked about.
@@ -99,8 +99,13 @@ def test_what_is_attached_is_frozen_by_its_bytes_or_named_as_unseen(
 
 
 @pytest.mark.slow
-def test_a_refreshed_request_has_what_is_attached_by_then(stage: Stage) -> None:
-    frozen(stage, ["video"])
+def test_a_design_of_a_request_that_is_hardly_more_than_an_unseen_file_has_to_ask(
+    stage: Stage,
+) -> None:
+    frozen(stage, ["video"], words="See this:\n\n")
+    (question,) = stage.said("checkpoint")
+    assert "The document lacks what the next phase needs" in question
+    assert "few words beside what no model sees" in question
     stage.issue.body = f"{WORDS} ![]({stage.hub.attach(png())})"
     assert heard(stage.say("/refresh")).code == 0
     assert stage.document("request.md").count("media_type: image/png") == 1

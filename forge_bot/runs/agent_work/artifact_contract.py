@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from forge_bot.artifacts.design_outline import read_open_decisions, read_outline
 from forge_bot.artifacts.markdown import split_documents
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
@@ -24,8 +26,9 @@ from forge_bot.engine.process_documents import REQUIREMENTS
 from forge_bot.git import Repository
 from forge_bot.interaction.house_demands import GUIDES, refusals_of_ai
 from forge_bot.interaction.pull_request_template import find_template
+from forge_bot.knowledge.history import REQUEST
 from forge_bot.prompts.untrusted import what_is_hidden, with_visible_tags
-from forge_bot.runs.attachments import unseen_risks
+from forge_bot.runs.attachments import decision_needed, unseen_risks
 from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_snapshot import RunSnapshot
@@ -54,6 +57,7 @@ class ArtifactContract(Frozen):
     plans: bool = False
     carries: tuple[str, ...] = ()
     may_end_run: bool = False
+    open_decision: str = Field(default="", description="what a person has to decide, as a phrase")
     next_documents: tuple["ArtifactContract", ...] = ()
 
     def split(self, text: str) -> tuple[str, ...]:
@@ -95,7 +99,9 @@ class ArtifactContract(Frozen):
             **document_facts(text, plans=self.plans, carries=self.carries)
         )
         if self.plans:
-            _, unread = read_open_decisions(text)
+            decisions, unread = read_open_decisions(text)
+            if self.open_decision and not (decisions or unread):
+                unread = (Problem(place="Decisions", message=self.open_decision, fatal=False),)
             inspection = inspection.replace(problems=(*inspection.problems, *unread))
         if self.may_end_run:
             unneeded, lacking = read_nothing_to_do(text)
@@ -171,13 +177,15 @@ def answer_contract(
 def contract_of(
     run: Run | RunSnapshot, phase: AnyPhase, headings: tuple[str, ...]
 ) -> ArtifactContract:
+    plans = _plans(run, phase)
     return ArtifactContract(
         headings=headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
         tasks=isinstance(phase, AgentPhase) and phase.tasks,
-        plans=_plans(run, phase),
+        plans=plans,
         carries=phase.carries if isinstance(phase, AnsweringPhase) else (),
         may_end_run=isinstance(phase, AgentPhase) and phase.may_end_run,
+        open_decision=decision_needed(run.artifact(REQUEST)) if plans else "",
     )
 
 
