@@ -276,13 +276,13 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
     )
     notes = [one for one in verification.notes if not one.startswith((*told, *known))]
     return [
-        commands(_judged(verification.results, state.unusable), state.baseline),
+        commands(_without_left_out(verification.results, state.unusable), state.baseline),
         reasons((*verification.reasons, *notes, *unproven)),
         *outputs(newly_red(verification.results, state.baseline), most=2),
     ]
 
 
-def _judged(
+def _without_left_out(
     results: Sequence[CommandResult], unusable: Sequence[UnusableCommand]
 ) -> tuple[CommandResult, ...]:
     """Return the results without those of linters that the setup does not install."""
