@@ -100,6 +100,9 @@ def _commands(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     }
     pairs = [(commands.get(choice.answer, choice.answer), choice) for choice in question.actions]
     shown = [(f"forge-bot {command}", choice.effect) for command, choice in pairs]
+    if shown and question.data.overview.spent and pairs[0][1].answer == "approve":
+        more = f"{shown[0][0]} with <{say('words.your_condition')}>"
+        shown.insert(1, (more, say("question.with_condition")))
     wonder = f'forge-bot ask "{say("terminal.what_you_want_to_know")}"'
     return [*shown, *([(wonder, _ASK)] if asks else [])]
 

@@ -275,27 +275,17 @@ def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
 
 
 def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
-    """Return in a line or two what depends on the changed files, and those of them that no test
-    imports, not through other files either.
+    """Return a sentence on the changed files that no test imports, not through other files either:
+    empty without such files.
     """
     if graph is None:
         return ""
     from forge_bot.project.graph.graph_query import reach_of
 
     changed = [path for path in files if path in graph.files and graph.files[path].kind.is_code]
-    reach = reach_of(graph, changed)
-    sentences: list[str] = []
-    if reach.code:
-        tests = (
-            say("question.and_tests", count=len(reach.tests))
-            if reach.tests
-            else say("question.and_no_test")
-        )
-        sentences.append(say("question.reaches", count=len(reach.code), tests=tests))
     untested = [
         path for path in changed if not path.endswith(".pyi") and not reach_of(graph, [path]).tests
     ]
-    if untested:
-        names = listed(untested, "words.or", most=_NAMED)
-        sentences.append(say("question.no_test_reaches", names=names))
-    return " ".join(sentences)
+    if not untested:
+        return ""
+    return say("question.no_test_reaches", names=listed(untested, "words.or", most=_NAMED))
