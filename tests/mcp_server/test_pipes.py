@@ -91,16 +91,20 @@ def forge(sample: Sample) -> tuple[str, ...]:
     return ("-m", "forge_bot", "mcp", "--repo", str(sample.path))
 
 
+def configure_slow_tests(sample: Sample, seconds: str) -> None:
+    config = sample.path / ".forge" / "config.yml"
+    config.parent.mkdir()
+    config.write_text(f"commands:\n  test: [[sleep, '{seconds}']]\n", encoding="utf-8")
+    sample.git("add", ".forge")
+    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "slow tests")
+
+
 @pytest.mark.parametrize("number", [0, signal.SIGINT, signal.SIGTERM])
 async def test_a_server_whose_client_leaves_or_that_is_stopped_ends_its_commands_and_itself(
     sample: Sample, number: int
 ) -> None:
-    config = sample.path / ".forge" / "config.yml"
-    config.parent.mkdir()
     seconds = str(30_000 + number)
-    config.write_text(f"commands:\n  test: [[sleep, '{seconds}']]\n", encoding="utf-8")
-    sample.git("add", ".forge")
-    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "slow tests")
+    configure_slow_tests(sample, seconds)
     async with hosting(sample) as host:
         await host.begin(TASK)
     async with started(*forge(sample)) as raw:
@@ -138,11 +142,13 @@ async def test_a_call_that_is_called_off_is_recorded_whole_and_not_twice(sample:
 
 
 async def test_a_call_waits_while_another_process_holds_its_run(sample: Sample) -> None:
+    configure_slow_tests(sample, "4")
     async with hosting(sample) as host:
         await host.begin(TASK)
     async with started(*forge(sample)) as one, started(*forge(sample)) as other:
         await one.write(tool(1, "pipeline_next_action", workspace=host.workspace))
-        assert (await one.said())["method"] == "notifications/progress"
+        while b"sleep 4" not in await one.stdout.readline():
+            pass
         await other.write(tool(1, "pipeline_next_action", workspace=host.workspace))
         for raw in (one, other):
             while (answer := await raw.said()).get("id") != 1:
