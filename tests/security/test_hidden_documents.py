@@ -22,7 +22,7 @@ HIDDEN = {
     "an HTML comment": (f"Plain words.\n\n<!-- {ORDER} -->", "1 HTML comment"),
     "a link definition": (f'Plain words.\n\n[//]: # "{ORDER}"', "unseen words"),
     "a formula": (f"Plain words. $\\color{{white}}{{\\text{{{ORDER}}}}}$", "1 formula"),
-    "a tag": ("Give back a List<String> of names.", "1 unseen HTML tag"),
+    "a tag": ("Give back a <template>List</template> of names.", "1 hidden HTML element"),
     "unseen characters": (
         "Plain words." + "".join(chr(0xE0000 + ord(char)) for char in ORDER),
         f"{len(ORDER)} invisible characters",

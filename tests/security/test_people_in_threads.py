@@ -37,9 +37,11 @@ def test_titles_of_strangers_and_models_make_nothing_act_in_commits_and_in_the_p
     stage: Stage,
 ) -> None:
     stage.issue.title = f"[skip ci] fixes #7 @admin skip-checks:true {TITLE}"
-    task = "## Task 1: [ci skip] closes #8 for @boss"
-    tasks = {"artifact_markdown": script.TASKS.replace("## Task 1: Nobody before the start", task)}
-    stage.model({("task-decomposer", "*", "*"): tasks})
+    design = str(script.two_tasks_design()["artifact_markdown"])
+    hostile = design.replace(
+        "Task 1: Nobody before the start", "Task 1: [ci skip] closes #8 for @boss"
+    )
+    stage.model({("architect", "*", "*"): {"artifact_markdown": hostile}})
     stage.hub.add_label(stage.repo, stage.issue, "forge:M", by="maint")
     assert stage.label().code == 0
     done = heard(stage.say("/approve"))
