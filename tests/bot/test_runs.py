@@ -14,7 +14,7 @@ from tests.bot.kept import Kept
 from tests.bot.parted import Parted
 from tests.bot.stage import SECRET, Stage, heard
 from tests.fakes.github import FakeGitHub
-from tests.runs.test_drafts import APPROVED, drafted
+from tests.runs.test_drafts import MENDED, corrected, drafted
 from tests.runs.test_next_document import ANALYST
 
 
@@ -133,15 +133,17 @@ def test_an_audit_goes_from_its_label_to_a_pull_request_without_a_model(stage: S
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [Stage, Parted], ids=["one job", "separate jobs"])
-def test_a_yes_in_the_thread_applies_the_draft_and_asks_no_model(
+def test_a_yes_in_the_thread_applies_the_draft_as_its_reviewer_corrected_it_and_asks_no_model(
     github: FakeGitHub, tmp_path: Path, kind: type[Stage]
 ) -> None:
     stage = kind(github, tmp_path / "jobs", tmp_path / "script.jsonl")
-    stage.model({(ANALYST, "*", "*"): drafted(), ("design-reviewer", "*", "*"): APPROVED})
+    review = corrected("APPROVE_WITH_NOTES", MENDED)
+    stage.model({(ANALYST, "*", "*"): drafted(), ("design-reviewer", "*", "*"): review})
     heard(stage.say("/forge --effort S"))
     question = stage.said("checkpoint")[-1]
     assert "`draft.patch`" in question
-    assert "if day < self.start:" in question
+    assert "1 finding corrected in the draft" in question
+    assert "if day < self.start:  # before the rota" in question
     heard(stage.say("/approve"))
     assert stage.state["usage"]["calls"] == 2
-    assert "day < self.start" in stage.files()["rota/schedule.py"]
+    assert "# before the rota" in stage.files()["rota/schedule.py"]
