@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.markup import escape
 
@@ -125,7 +126,9 @@ def _list_next_commands(run: Run, code: Offer, kept: str, ending: Ending) -> lis
     target = shlex.quote(target_of(run))
     # In a person's own branch the change begins at a commit.
     since = f"{state.base_commit[:_SHORT]}.." if state.here else f"{target}..."
-    lines = [f"\n  git diff {since}{branch}"]
+    root = run.repository.root
+    lines = [""] if Path.cwd().is_relative_to(root) else ["", f"  cd {shlex.quote(str(root))}"]
+    lines.append(f"  git diff {since}{branch}")
     if target != branch:
         lines.append(f"  git switch {target} && git merge {branch}")
     if run.repository.remote_url() is None or run.state.pull_request:
