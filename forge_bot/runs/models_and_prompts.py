@@ -54,7 +54,6 @@ def prompts_for(root: Path, pipeline: Pipeline) -> "Environment":
     return environment
 
 
-_MOST_BEFORE = 100_000
 _ANOTHER_AGENT = (
     "So far the author of what follows looked around. You are another agent, who judges it; what"
     " is shown above need not be asked for again."
@@ -90,14 +89,14 @@ def opening(
 
 
 def continued(
-    before: "Sequence[ChatMessage]", fresh: "tuple[ChatMessage, ...]"
+    before: "Sequence[ChatMessage]", fresh: "tuple[ChatMessage, ...]", most: int
 ) -> "tuple[ChatMessage, ...]":
     """Return the first messages of a conversation behind those of another agent who looked around,
     as far as a provider's cache may have them: what both prompts begin with stands there once. They
-    stay as they are where they begin differently, or where there is too much before.
+    stay as they are where they begin differently, or all would be more than `most` characters.
     """
     system, user = fresh
-    if sum(len(item.text) for item in before) > _MOST_BEFORE or before[:1] != (system,):
+    if before[:1] != (system,) or sum(len(item.text) for item in (*before, user)) > most:
         return fresh
     known = before[1].text
     shared = max((end for end in user.seams if known[:end] == user.text[:end]), default=0)

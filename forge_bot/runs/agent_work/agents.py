@@ -64,6 +64,9 @@ from forge_bot.store import SPECS
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
 
+_LETTERS = 3
+"""Characters of a token, fewer than in most texts: a prompt has to fit."""
+
 
 class Agents:
     """Runs agents for one run, with one budget and one journal for all of them.
@@ -296,7 +299,8 @@ class Agents:
             for phase in pipeline.phases
             if phase is plan or plan in pipeline.also_written(phase.id, state.effort)
         ]
-        return continued(self.journal.looked_around(authors, self.models[action.tier].name), fresh)
+        before = self.journal.looked_around(authors, self.models[action.tier].name)
+        return continued(before, fresh, _LETTERS * settings.prompt_tokens)
 
     def context(
         self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None
