@@ -38,7 +38,7 @@ def test_a_label_leads_to_a_question_and_an_approval_to_a_pull_request(
     log = asked.log
     assert len(runner.said("tracking")) == len(runner.said("checkpoint")) == 1, log
     assert runner.state["currentPhaseStatus"] == "awaiting_human"
-    assert "Waiting for a person" in asked.summary
+    assert "[!IMPORTANT]" in asked.summary
 
     log += offers_a_pull_request(runner, tmp_path)
     assert SECRET not in log
@@ -56,7 +56,7 @@ def offers_a_pull_request(runner: Runner, folder: Path) -> str:
     """The question is approved, and the job of that ends with a pull request; its log."""
     done = green(runner.say("/approve"))
     assert runner.state["currentPhaseStatus"] == "completed", done.log
-    assert "Done" in done.summary
+    assert "[!TIP]" in done.summary
     assert runner.pull.pull is not None
     assert (runner.pull.pull.head, runner.pull.pull.draft) == (runner.offered, False)
     assert any(name.startswith(".specs/") for name in runner.files())
