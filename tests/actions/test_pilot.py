@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,6 +140,9 @@ def led(runner: Runner, action: Path, folder: Path, *words: str, **environ: str)
     with pilot(hub, "--model", model, *given, **environ) as process:
         while process.poll() is None:
             actions.work()
+            # The server answers from a thread of this process.
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.2)
         said = process.stdout.read() if process.stdout else ""
     assert process.returncode == 0, said + (page.read_text() if page.exists() else "")
     assert hub.find(*NAME.split("/")) is None
