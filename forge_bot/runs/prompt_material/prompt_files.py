@@ -233,18 +233,10 @@ class PromptFiles:
             near = [each for each in loose if _is_cited(each[0], each[1][0], lines)]
             loose = [each for each in loose if each not in near]
             cited = (*self._cite_lines(path, meant), *(span for _, span in near))
-            wanted = FileFocus(
-                cited,
-                () if path in spared else meant.names,
-                tuple(self._about),
-                search=search,
-                first=search and not place,
-                # Of a file that is shown already, more is wanted only where something is named.
-                named_only=(path in self._shown and not search and bool(cited or meant.names))
-                or path in spared,
-                head=room.head and (not edited or path in edited),
-                tail=path in edited and belongs_to_tests(path),
-            )
+            wanted = self._focus(path, cited, meant, edited=edited, spared=spared)
+            if search:
+                wanted = wanted._replace(search=True, first=not place, named_only=path in spared)
+            wanted = wanted._replace(head=room.head and wanted.head)
             share = max(_LEAST, unused // (len(readable) - place))
             share = min(unused, _most_of(path, min(share, room.per_file), wanted))
             part = self._part(path, text, wanted, share, now=path in changed)
@@ -257,6 +249,27 @@ class PromptFiles:
             text = "\n".join(("Named, and not shown here; ask for what you need of them:", *left))
             shown.append(InputFile(name="files that are not shown", text=text, kind="output"))
         return shown
+
+    def _focus(
+        self,
+        path: str,
+        cited: Sequence[Span],
+        meant: Mentions,
+        *,
+        edited: Collection[str],
+        spared: Collection[str],
+    ) -> FileFocus:
+        """Return what matters of a file. Of one that is shown already, more is wanted only where
+        something is named.
+        """
+        return FileFocus(
+            tuple(cited),
+            () if path in spared else meant.names,
+            tuple(self._about),
+            named_only=(path in self._shown and bool(cited or meant.names)) or path in spared,
+            head=not edited or path in edited,
+            tail=path in edited and belongs_to_tests(path),
+        )
 
     def _part(
         self, path: str, text: str, wanted: FileFocus, room: int, *, now: bool
