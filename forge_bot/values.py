@@ -138,7 +138,7 @@ class Finding(Recorded):
 
     @property
     def is_corrected(self) -> bool:
-        """Whether the reviewer of a draft says that it put this right itself."""
+        """Return whether the reviewer of a draft says that it put this right itself."""
         return self.description.rstrip().endswith("Corrected.")
 
 

@@ -1,5 +1,6 @@
-"""What a model may ask for: the entry of a capability in the catalogue, rendered from the model of
-its parameters; the request for it, and its result, the same types for every capability.
+"""The capabilities that a model may ask for: the entry of a capability in the catalogue, rendered
+from the model of its parameters; the request for it, and its result, the same types for every
+capability.
 """
 
 import hashlib

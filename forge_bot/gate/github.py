@@ -1,4 +1,4 @@
-"""What GitHub says, and the few questions that the gate asks it over urllib: an answer or the
+"""GitHub's answers, and the few questions that the gate asks it over urllib: an answer or the
 reason why there is none, never an exception.
 
 JSON from outside is read without trust: a missing value, or one of another type, is empty. The own

@@ -260,7 +260,7 @@ def _info(state: bytes) -> RunInfo | None:
 
 
 class RunStanding(Recorded):
-    """What a run waits for, the same for every face."""
+    """The standing of a run, the same for every face: what it waits for."""
 
     waits_for: Literal["", "person", "batch", "limit", "cap", "switch"] = unless_empty(
         "", "a person, or what goes away by itself; nothing where the run can go on, or is over"

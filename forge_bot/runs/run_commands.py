@@ -1,5 +1,5 @@
-"""What people tell a run, as reports, the same on every face: commands, answers to a question with
-the options that were chosen, and more work on the change that a run offers.
+"""The words of people to a run, as reports, the same on every face: commands, answers to a question
+with the options that were chosen, and more work on the change that a run offers.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""What a run has beside its branches: its files outside git, free names for them, what is left of
-them on this machine, and the record of an ended run, on a ref of its own, which is no branch.
+"""The files of a run beside its branches: its files outside git, free names for them, what is left
+of them on this machine, and the record of an ended run, on a ref of its own, which is no branch.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What is read of runs without their locks: a snapshot of one, what it waits for, and what became
+"""Runs read without their locks: a snapshot of one, what it waits for, and what became
 of all of them, by their records, git, and GitHub's pull requests. Nothing is changed.
 """
 

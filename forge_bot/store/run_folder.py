@@ -242,7 +242,7 @@ class UnreadComment(Frozen):
 
 
 class RequestWords(Frozen):
-    """What a request says, and its source. `text` is as it came, for people; prompts get it
+    """The words of a request, and its source. `text` is as it came, for people; prompts get it
     cleaned.
     """
 

@@ -1,8 +1,8 @@
-"""What newly red tests mean. Flaky ones are told from red ones: they run again, at both commits.
-One that gives two outcomes at one commit is flaky; one that fails each time after the change and
-passes each time before it is red. Tests that fail at the base commit and pass at the end prove that
-a change mends a defect; and names of tests in documents are compared with those that runners
-report.
+"""The meaning of newly red tests. Flaky ones are told from red ones: they run again, at both
+commits. One that gives two outcomes at one commit is flaky; one that fails each time after the
+change and passes each time before it is red. Tests that fail at the base commit and pass at the end
+prove that a change mends a defect; and names of tests in documents are compared with those that
+runners report.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""What a client's session is told, and what it may do: changes of resources in both versions of the
-protocol, the progress of a long call, the policy that a prompt declares; and how its person is
-asked, by the SDK's forms: only `accept` with one of the offered answers is an answer.
+"""The sessions of clients, with what each is told and may do: changes of resources in both versions
+of the protocol, the progress of a long call, the policy that a prompt declares; and how its person
+is asked, by the SDK's forms: only `accept` with one of the offered answers is an answer.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What a Python project declares to need, and the commands that install it: a lock file by the tool
+"""The declared needs of a Python project, and the commands that install it: a lock file by the tool
 that wrote it, else pip. Nothing of the project is executed.
 """
 
@@ -40,7 +40,7 @@ class DependencySource(Frozen):
 
     @property
     def purpose(self) -> str:
-        """What its name says these are for: tests, development, or running; empty for all else."""
+        """The purpose by the name: tests, development, or running; empty for all else."""
         if self.kind == "file" and self.about in {"", "base"}:
             return "running"
         return _PURPOSES.get(_canonical(self.about), "")

@@ -119,7 +119,7 @@ _COMMA = re.compile(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
 
 
 class _Options(NamedTuple):
-    """What a tsconfig says of imports: patterns with the folder they count from, a base folder."""
+    """A tsconfig's settings for imports: patterns, each with its folder, and a base folder."""
 
     patterns: Mapping[str, tuple[str, ...]] = {}
     start: str = ""
