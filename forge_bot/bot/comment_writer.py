@@ -29,10 +29,10 @@ from forge_bot.github_api.types import Comment, Reaction
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence
-from forge_bot.runs.attachments import unseen
 from forge_bot.runs.branch_for_merge import target_of
 from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.frozen_attachments import unseen
 from forge_bot.runs.model_access import spending_now
 from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run

@@ -17,8 +17,8 @@ from forge_bot.git import Head, Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
 from forge_bot.runs.create_run import NewRun, create_run, plan_for, scope_folder
 from forge_bot.runs.find_runs import RunInfo, runs
+from forge_bot.runs.perform_steps import inputs_of
 from forge_bot.runs.request_draft import RequestDraft
-from forge_bot.runs.steps import inputs_of
 from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from forge_bot.gate import grammar
 from forge_bot.git.commit_history import first_parents
 from forge_bot.github_api.types import FailedCheck, PullState
 from forge_bot.interaction.markers import read_marker
-from forge_bot.runs.attachments import freeze_attachments, unseen
 from forge_bot.runs.code_commits import RUN
+from forge_bot.runs.frozen_attachments import freeze_attachments, unseen
 from forge_bot.runs.publish_result import documents_of
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import Wanted, make_follow_up

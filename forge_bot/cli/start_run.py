@@ -52,11 +52,11 @@ from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words, keep_
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.models_and_prompts import TierModels, keep_model, prompts_for
 from forge_bot.runs.notifications import Message
+from forge_bot.runs.perform_steps import inputs_of
 from forge_bot.runs.project_commands.commit_profile import check_testable
 from forge_bot.runs.publish_result import opener
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.session import Session
-from forge_bot.runs.steps import inputs_of
 from forge_bot.runs.this_process import local_user, phase_named
 from forge_bot.settings import Config
 from forge_bot.settings.config import file_text

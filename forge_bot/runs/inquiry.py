@@ -16,8 +16,8 @@ from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.material import InputFile, Material
 from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.attachments import attachment_inputs, images_for
 from forge_bot.runs.capabilities.outside_capabilities import describe_capability
+from forge_bot.runs.frozen_attachments import attachment_inputs, images_for
 from forge_bot.runs.models_and_prompts import INQUIRY, opening
 from forge_bot.runs.notifications import Explained, PhaseBegan, PhaseEnded
 from forge_bot.runs.prompt_material.prompt_context import layer_three

@@ -179,7 +179,7 @@ class LocalHost:
                 report, self._paths = applied(action, state, self.run, try_patch, self.withheld)
                 return report
             case "step":
-                from forge_bot.runs.steps import step_performed
+                from forge_bot.runs.perform_steps import step_performed
 
                 done, self._paths = step_performed(action, self.run)
                 return done

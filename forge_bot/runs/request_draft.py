@@ -134,7 +134,7 @@ def checked(draft: RequestDraft) -> RequestDraft:
 
 def with_attachments(draft: RequestDraft, server: str, rendered: Callable[[], str]) -> RequestDraft:
     """The draft with what its text attaches, fetched from GitHub, whose address is `server`."""
-    from forge_bot.runs.attachments import freeze_attachments
+    from forge_bot.runs.frozen_attachments import freeze_attachments
 
     frozen = freeze_attachments(draft.text, server, rendered)
     return draft.replace(attachments=frozen.attachments, files=frozen.files)

@@ -48,8 +48,8 @@ from forge_bot.git import blob_id
 from forge_bot.git.commit_history import changed
 from forge_bot.github_api.types import FailedCheck
 from forge_bot.prompts.untrusted import clean, clean_plain
-from forge_bot.runs.attachments import FrozenFiles
 from forge_bot.runs.branch_for_merge import fetch_for_update, update
+from forge_bot.runs.frozen_attachments import FrozenFiles
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import local_user, phase_named
 from forge_bot.settings.approvals import ApprovalCase

@@ -195,7 +195,7 @@ class _ClientHost:
                 report, self._paths = applied(action, state, self.run, self._try_patch)
                 return report
             case "step":
-                from forge_bot.runs.steps import step_performed
+                from forge_bot.runs.perform_steps import step_performed
 
                 done, self._paths = step_performed(action, self.run)
                 return done

@@ -45,9 +45,9 @@ from forge_bot.runs.create_run import (
 )
 from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.find_runs import checked_out, raw_file
+from forge_bot.runs.perform_steps import inputs_of
 from forge_bot.runs.project_commands.commit_profile import check_testable, profile_at
 from forge_bot.runs.question import Choice
-from forge_bot.runs.steps import inputs_of
 from forge_bot.runs.this_process import local_user
 from forge_bot.sentences import listed
 from forge_bot.settings.load_pipeline import load_pipeline

@@ -46,13 +46,13 @@ from forge_bot.runs.agent_work.trees_and_reports import (
     AgentWorktrees,
     Landed,
 )
-from forge_bot.runs.attachments import images_for
 from forge_bot.runs.capabilities.outside_capabilities import (
     OutsideCapabilities,
     describe_capability,
 )
 from forge_bot.runs.capabilities.perform_calls import Act, SkillPerformer, SkillPlace, settled_calls
 from forge_bot.runs.edit_checks.edit_tries import EditTries
+from forge_bot.runs.frozen_attachments import images_for
 from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.models_and_prompts import continued, opening
 from forge_bot.runs.notifications import Notify, PhaseBegan, TellThinking, warning

@@ -28,7 +28,7 @@ from forge_bot.interaction.house_demands import GUIDES, refusals_of_ai
 from forge_bot.interaction.pull_request_template import find_template
 from forge_bot.knowledge.history import REQUEST
 from forge_bot.prompts.untrusted import what_is_hidden, with_visible_tags
-from forge_bot.runs.attachments import decision_needed, unseen_risks
+from forge_bot.runs.frozen_attachments import decision_needed, unseen_risks
 from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_snapshot import RunSnapshot

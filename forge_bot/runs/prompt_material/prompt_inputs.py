@@ -13,9 +13,9 @@ from forge_bot.engine.state import TaskState
 from forge_bot.engine.verification_report import commands_section
 from forge_bot.knowledge.history import REQUEST
 from forge_bot.prompts.material import Delivery, InputFile
-from forge_bot.runs.attachments import attachment_inputs
 from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.capabilities.perform_calls import CALLS
+from forge_bot.runs.frozen_attachments import attachment_inputs
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
 from forge_bot.runs.run import Run
 from forge_bot.store import SPECS, Request
