@@ -23,25 +23,20 @@ from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
 class WorkLimits(AgentSettings):
     """The limits of one assignment: those of the configuration, and further ones. Each ends it with
     its own reason.
+
+    `corrections` are answers in a row that may go back, `tries` those whose edits make commands
+    newly red. `file_chars` bounds a result of read_file, `result_chars` any other. `lookup_seconds`
+    is for a request that reads, `command_seconds` for one that runs commands, `try_seconds` for all
+    commands on edits.
     """
 
-    corrections: int = Field(
-        default=3, ge=0, description="answers in a row that may go back to the model"
-    )
-    result_chars: int = Field(default=8_000, ge=200, description="characters of one result")
-    file_chars: int = Field(
-        default=16_000, ge=200, description="characters of one result of read_file"
-    )
-    lookup_seconds: float = Field(
-        default=60.0, gt=0, description="time for one request that only reads"
-    )
-    command_seconds: float = Field(
-        default=3_600.0, gt=0, description="time for one request that runs commands"
-    )
-    tries: int = Field(
-        default=0, ge=0, description="times that edits may go back because commands are newly red"
-    )
-    try_seconds: float = Field(default=900.0, gt=0, description="time for all of these commands")
+    corrections: int = 3
+    result_chars: int = 8_000
+    file_chars: int = 16_000
+    lookup_seconds: float = 60.0
+    command_seconds: float = 3_600.0
+    tries: int = 0
+    try_seconds: float = 900.0
 
 
 Opening = Callable[[], Awaitable[tuple[ChatMessage, ...]]]

@@ -77,9 +77,11 @@ _KEYS = ("mcpServers", "skillsDirs")
 
 def parse_capability_file(text: str, name: str = CAPABILITY_FILE) -> MCPConfig:
     """Return the servers and folders in a text. Raises BadCapabilities with all problems."""
-    from forge_bot.settings.yaml_file import read_json
+    from forge_bot.settings.yaml_file import read_yaml
 
-    return read_json(text, name, _MCP_CONFIG, BadCapabilities, _KEYS)
+    # JSON is YAML, but for tabs at the beginning of lines.
+    plain = re.sub(r"^\t+", "", text, flags=re.MULTILINE)
+    return read_yaml(plain, name, _MCP_CONFIG, BadCapabilities, _KEYS)
 
 
 def load_capability_file(file: Path, *, named: bool = False) -> MCPConfig:

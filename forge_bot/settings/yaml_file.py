@@ -1,9 +1,6 @@
-"""YAML or JSON into a model, with every problem named by its line."""
+"""YAML into a model, with every problem named by its line."""
 
-import json
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -50,7 +47,7 @@ def read_with_lines(
 ) -> tuple[T, dict[Place, int]]:
     """Return the value of a YAML text as `read_yaml` does, and the line of each place in it."""
     if len(text) > _MOST_CHARACTERS:
-        raise error(_too_long(name, text))
+        raise error(f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most.")
     try:
         value, lines, twice = read_contents(text)
     except yaml.MarkedYAMLError as problem:
@@ -75,34 +72,6 @@ def raise_problems(
     if wrong:
         details = [_describe_problem(name, lines, place, message) for place, message in wrong]
         raise _invalid(name, details, error)
-
-
-def read_json(
-    text: str, name: str, adapter: TypeAdapter[T], error: type[SetupError], keys: Sequence[str] = ()
-) -> T:
-    """The value of a JSON text, with the same problems as `read_yaml`."""
-    if len(text) > _MOST_CHARACTERS:
-        raise error(_too_long(name, text))
-    try:
-        value: object = json.loads(text)
-    except json.JSONDecodeError as problem:
-        place = f"{name}:{problem.lineno}: {problem.msg}, at column {problem.colno}"
-        raise error(f"{name} is not JSON.", details=(place,)) from problem
-    except RecursionError as problem:
-        raise error(f"{name} is nested too deep.") from problem
-    lines: dict[Place, int] = {}
-    twice: list[tuple[str, int]] = []
-    # JSON is YAML too, but for tabs at the beginning of lines; YAML's reader knows the places.
-    with suppress(yaml.YAMLError, ValueError):
-        _, lines, twice = read_contents(_TABS.sub("", text))
-    return _validate(YamlContents(value, lines, twice), name, adapter, error, keys)
-
-
-def _too_long(name: str, text: str) -> str:
-    return f"{name} has {len(text):,} characters; {_MOST_CHARACTERS:,} are the most."
-
-
-_TABS = re.compile(r"^\t+", re.MULTILINE)
 
 
 def _validate(

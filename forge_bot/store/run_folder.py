@@ -3,7 +3,6 @@ its fold, the rest are artifacts; and request.md, the frozen request, written an
 """
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import date
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.errors import (
-    OtherSchema,
     ReportRejected,
     ReportsDamaged,
     RunEnded,
@@ -80,8 +78,6 @@ REPORTS = "reports.jsonl"
 STATE = "state.json"
 CARRIED = "batches.jsonl"
 """The questions that wait for a provider's batch, and the conversations before them."""
-
-_SCHEMA = re.compile(r'"schemaVersion":\s*([0-9]{1,9})\b')
 
 
 class Workspace:
@@ -204,18 +200,6 @@ def state_file(state: "State") -> bytes:
 
 def _whole(data: bytes) -> bytes:
     return data[: data.rfind(b"\n") + 1]
-
-
-def refuse_other_schema(raw: bytes, where: str) -> None:
-    """Raise OtherSchema if a state.json was written in another format than this version reads."""
-    from forge_bot.engine import SCHEMA_VERSION
-
-    schema = _SCHEMA.search(raw.decode("utf-8", "replace"))
-    if schema and int(schema[1]) != SCHEMA_VERSION:
-        raise OtherSchema(
-            f"{where} was written with state schema {schema[1]}; this version reads "
-            f"{SCHEMA_VERSION}."
-        )
 
 
 def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> ReportsDamaged:

@@ -61,7 +61,7 @@ def test_all_problems_are_told_at_once_with_their_lines() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"mcpServers": }', "forge-mcp.json:1: Expecting value, at column 16"),
+        ('{"mcpServers": {', "forge-mcp.json:2: did not find expected node content"),
         ("[]", "forge-mcp.json:1: file: Input should be a valid mapping or instance of MCPConfig"),
         (
             '{"skillsDirs": [],\n"skillsDirs": []}',

@@ -51,15 +51,12 @@ def _words(value: Any) -> Any:
 
 
 class _FrontMatter(BaseModel):
-    """The keys that agentskills.io defines. Others are left alone: programs have their own."""
+    """The keys that count here. Others are left alone: programs have their own."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     name: str = Field(min_length=1, max_length=64, pattern=rf"^{_NAME}$")
     description: str = Field(min_length=1, max_length=1_024)
-    license: str = ""
-    compatibility: str = Field(default="", max_length=500)
-    metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
     allowed_tools: Annotated[tuple[str, ...], BeforeValidator(_words)] = Field(
         default=(), alias="allowed-tools"
     )

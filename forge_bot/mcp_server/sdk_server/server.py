@@ -30,7 +30,8 @@ from forge_bot.mcp_server.sdk_server.client_sessions import SessionPolicy, may_c
 from forge_bot.mcp_server.sdk_server.protocol import ROOTS, ForgeServer, list_problems
 from forge_bot.mcp_server.sdk_server.tools import (
     add_beginning_tools,
-    add_loop_tools,
+    add_loop_tool,
+    add_report_tool,
     add_side_tools,
 )
 from forge_bot.mcp_server.tool_results import describe_error, make_sendable
@@ -49,7 +50,8 @@ def make_server(folder: Path | None, *, debug: bool = False, by_path: bool = Fal
     server = ForgeServer(folder, debug=debug, by_path=by_path)
     for add in (
         add_beginning_tools,
-        add_loop_tools,
+        add_loop_tool,
+        add_report_tool,
         add_side_tools,
         add_resources,
         add_prompts,

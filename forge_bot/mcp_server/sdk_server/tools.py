@@ -126,10 +126,8 @@ async def _begin(
     return make_result(answer.body, meta={**answer.meta, "resource_links": [*links]}, links=links)
 
 
-def add_loop_tools(server: ForgeServer) -> None:
-    """The tool that a host calls until nothing is left, and that for hosts that report and ask in
-    two calls.
-    """
+def add_loop_tool(server: ForgeServer) -> None:
+    """Add the tool that a host calls until nothing is left."""
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_next_action(
@@ -162,6 +160,10 @@ def add_loop_tools(server: ForgeServer) -> None:
             "digest": digest,
         }
         return await get_next_or_ask(server, ctx, workspace, given)
+
+
+def add_report_tool(server: ForgeServer) -> None:
+    """Add the tool for hosts that report and ask in two calls."""
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_report_result(
