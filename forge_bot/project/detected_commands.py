@@ -36,23 +36,19 @@ class Command(Frozen):
 
 
 class ProjectCommands(Frozen):
-    """The commands of a project by kind. The commands of one kind run in this order."""
+    """The commands of a project by kind, those of one kind in the order in which they run, and
+    notes for a person.
+    """
 
     setup: tuple[Command, ...] = ()
     build: tuple[Command, ...] = ()
     test: tuple[Command, ...] = ()
     lint: tuple[Command, ...] = ()
     format: tuple[Command, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def of(self, name: CommandName) -> tuple[Command, ...]:
         return cast("tuple[Command, ...]", getattr(self, name.value))
-
-
-class DetectedCommands(Frozen):
-    """The commands that one toolchain contributes, and notes for a person."""
-
-    commands: ProjectCommands = ProjectCommands()
-    notes: tuple[str, ...] = ()
 
 
 def command(reason: str, *argv: str) -> Command:
@@ -60,15 +56,11 @@ def command(reason: str, *argv: str) -> Command:
     return Command(argv=argv, reason=reason)
 
 
-def combined(contributions: Iterable[DetectedCommands]) -> DetectedCommands:
-    """Combine all contributions in their order, each command once."""
-    parts = tuple(contributions)
-    merged = {
-        name: _once(command for part in parts for command in part.commands.of(name))
-        for name in CommandName
-    }
+def combined(parts: Sequence[ProjectCommands]) -> ProjectCommands:
+    """Combine all parts in their order, each command and each note once."""
+    merged = {name: _once(one for part in parts for one in part.of(name)) for name in CommandName}
     notes = dict.fromkeys(note for part in parts for note in part.notes)
-    return DetectedCommands(commands=ProjectCommands.model_validate(merged), notes=tuple(notes))
+    return ProjectCommands.model_validate({**merged, "notes": tuple(notes)})
 
 
 def with_overrides(
@@ -96,18 +88,18 @@ def _once(commands: Iterable[Command]) -> tuple[Command, ...]:
 def find_in(
     listing: Listing,
     manifests: Collection[str],
-    read: Callable[[Listing, str], DetectedCommands],
+    read: Callable[[Listing, str], ProjectCommands],
     kind: str,
-) -> DetectedCommands:
+) -> ProjectCommands:
     """Return the commands of the project at the root, and those in folders if it has no tests."""
-    root = read(listing, "") if listing.first("", tuple(manifests)) else DetectedCommands()
-    if root.commands.test:
+    root = read(listing, "") if listing.first("", tuple(manifests)) else ProjectCommands()
+    if root.test:
         return root
     folders = listing.projects(manifests)
     parts = [root, *(read(listing, folder) for folder in folders[:MOST_PROJECTS])]
     if len(folders) > MOST_PROJECTS:
         note = f"{len(folders)} {kind} projects; only the first {MOST_PROJECTS} are run."
-        parts.append(DetectedCommands(notes=(note,)))
+        parts.append(ProjectCommands(notes=(note,)))
     return combined(parts)
 
 

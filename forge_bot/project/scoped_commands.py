@@ -2,9 +2,9 @@
 folder of it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from forge_bot.project.detected_commands import DetectedCommands, combined, with_overrides
+from forge_bot.project.detected_commands import ProjectCommands, combined, with_overrides
 from forge_bot.project.file_list import Listing, join
 from forge_bot.project.toolchains import other_toolchains, python
 from forge_bot.values import CommandName
@@ -20,7 +20,7 @@ _LOCKS = (
 
 def scoped_commands(
     listing: Listing, overrides: Overrides, projects: Mapping[str, Overrides], scope: str
-) -> DetectedCommands:
+) -> ProjectCommands:
     """Return the commands that judge a change of everything, or of the folder `scope` alone.
 
     Each project in the settings has its own commands; commands that the settings leave out are
@@ -29,31 +29,30 @@ def scoped_commands(
     """
     whole = find_commands(listing)
     if not projects and not scope:
-        commands = with_overrides(whole.commands, overrides)
-        return whole.replace(commands=commands)
-    folders = [*_folders(projects, scope)]
+        return with_overrides(whole, overrides)
+    # The listed projects in the scope, or around it; else the scope itself.
+    folders = [name for name in projects if is_inside(name, scope) or is_inside(scope, name)]
+    folders = folders or [scope]
     scoped = combined(
-        _detect_in_folder(listing, name, projects.get(name, {}), whole) for name in folders
+        [_detect_in_folder(listing, name, projects.get(name, {}), whole) for name in folders]
     )
-    if not scoped.commands.test and not any("test" in projects.get(name, {}) for name in folders):
+    if not scoped.test and not any("test" in projects.get(name, {}) for name in folders):
         # Its tests are elsewhere, so only all tests together surely include the relevant ones.
-        commands = with_overrides(whole.commands, overrides)
-        return whole.replace(commands=commands)
+        return with_overrides(whole, overrides)
     missing = {
         kind: lines
         for kind, lines in overrides.items()
-        if kind == CommandName.SETUP.value or not scoped.commands.of(CommandName(kind))
+        if kind == CommandName.SETUP.value or not scoped.of(CommandName(kind))
     }
-    return scoped.replace(commands=with_overrides(scoped.commands, missing))
+    return with_overrides(scoped, missing)
 
 
-def find_commands(listing: Listing) -> DetectedCommands:
+def find_commands(listing: Listing) -> ProjectCommands:
     """Return the commands of each language's own toolchain, and of Make where none of them has
     tests: Make takes its tools from wherever it runs.
     """
-    native = (python.find, *other_toolchains.NATIVE)
-    found = combined(find(listing) for find in native)
-    return found if found.commands.test else combined([found, other_toolchains.find_make(listing)])
+    native = combined([find(listing) for find in (python.find, *other_toolchains.NATIVE)])
+    return native if native.test else combined([native, other_toolchains.find_make(listing)])
 
 
 def is_inside(path: str, folder: str) -> bool:
@@ -61,20 +60,13 @@ def is_inside(path: str, folder: str) -> bool:
     return not folder or f"{path}/".startswith(f"{folder}/")
 
 
-def _folders(projects: Mapping[str, Overrides], scope: str) -> Iterator[str]:
-    """Yield the listed projects in the scope, or around it; else the scope itself."""
-    around = [name for name in projects if is_inside(name, scope) or is_inside(scope, name)]
-    yield from around or [scope]
-
-
 def _detect_in_folder(
-    listing: Listing, folder: str, own: Overrides, whole: DetectedCommands
-) -> DetectedCommands:
+    listing: Listing, folder: str, own: Overrides, whole: ProjectCommands
+) -> ProjectCommands:
     """Return the commands of one folder. If only the root has a lock file, that is installed."""
     inner = Listing([path for path in listing.files if is_inside(path, folder)], listing.text)
     detected = find_commands(inner)
     locked_here = folder and any(listing.has(join(folder, name)) for name in _LOCKS)
     if not locked_here and any(map(listing.has, _LOCKS)):
-        commands = detected.commands.replace(setup=whole.commands.setup)
-        detected = detected.replace(commands=commands)
-    return detected.replace(commands=with_overrides(detected.commands, own))
+        detected = detected.replace(setup=whole.setup)
+    return with_overrides(detected, own)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.project.detected_commands import ProjectCommands
+from forge_bot.values import CommandName
 from tests.knowledge.repository_scene import REPOSITORIES, lines, profile_at
 
 VENV = "python3 -m venv {env}"
@@ -54,7 +54,7 @@ EXPECTED = {
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_repository_gives_exactly_its_commands(name: str) -> None:
     commands = profile_at(REPOSITORIES / name).commands
-    found = {kind: lines(getattr(commands, kind)) for kind in ProjectCommands.model_fields}
+    found = {str(kind): lines(commands.of(kind)) for kind in CommandName}
     assert {kind: typed for kind, typed in found.items() if typed} == EXPECTED[name]
 
 

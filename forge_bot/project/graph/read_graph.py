@@ -208,7 +208,7 @@ def _commands(listing: Listing) -> tuple[GraphNode, ...]:
     except BadConfig:
         config = Config()
     overrides, projects = config.commands.overrides(), config.overrides_by_project()
-    commands = scoped_commands(listing, overrides, projects, "").commands
+    commands = scoped_commands(listing, overrides, projects, "")
     return tuple(
         GraphNode(
             id=f"command:{name}:{' '.join(command.argv)}",

@@ -11,7 +11,6 @@ from forge_bot.artifacts.test_paths import TEST_FOLDERS
 from forge_bot.project.detected_commands import (
     MOST_PROJECTS,
     Command,
-    DetectedCommands,
     ProjectCommands,
     combined,
     command,
@@ -29,7 +28,7 @@ _USES = re.compile(r"^[^\S\n]*use\s*(?:\((?P<many>[^()]*)\)|(?P<one>\S+))", re.M
 _LINT_CONFIGS = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
 
 
-def find_go(listing: Listing) -> DetectedCommands:
+def find_go(listing: Listing) -> ProjectCommands:
     """Return the commands of the workspace or module at the root, or else of modules in folders.
 
     Go leaves a module within another one's folder out of that one's packages, so each that has
@@ -45,19 +44,17 @@ def find_go(listing: Listing) -> DetectedCommands:
         if TEST_FOLDERS.isdisjoint(folder.split("/"))
         and any(path.endswith("_test.go") for path in listing.own(folder))
     ]
-    tested = inner[:MOST_PROJECTS]
+    tested, parts = inner[:MOST_PROJECTS], [root]
     if listing.has("go.work"):
-        tested = [folder for folder in inner if folder in _modules(listing, "go.work")]
-        parts = [root]
+        tested = _modules(listing, "go.work")
     else:
-        parts = [root, *(_read_go(listing, folder) for folder in tested)]
-    notes = tuple(
-        f"The Go module in {folder} is not tested." for folder in inner if folder not in tested
-    )
-    return combined([*parts, DetectedCommands(notes=notes)])
+        parts += [_read_go(listing, folder) for folder in tested]
+    left = [folder for folder in inner if folder not in tested]
+    notes = tuple(f"The Go module in {folder} is not tested." for folder in left)
+    return combined([*parts, ProjectCommands(notes=notes)])
 
 
-def _read_go(listing: Listing, folder: str) -> DetectedCommands:
+def _read_go(listing: Listing, folder: str) -> ProjectCommands:
     place = ("-C", folder) if folder else ()
     manifest = listing.first(folder, ("go.work", "go.mod")) or ""
     modules = _modules(listing, manifest)
@@ -68,19 +65,14 @@ def _read_go(listing: Listing, folder: str) -> DetectedCommands:
     )
     vendored = listing.has_folder(join(folder, "vendor"))
     config = listing.first(folder, _LINT_CONFIGS)
+    setup = command(manifest, "go", *place, "mod", "download")
     lint = command(config or "", "golangci-lint", "run", *packages)
-    return DetectedCommands(
-        commands=ProjectCommands(
-            setup=(
-                (command(manifest, "go", *place, "mod", "download"),)
-                if fetch and not vendored
-                else ()
-            ),
-            build=(command(manifest, "go", *place, "build", *packages),),
-            test=(command(manifest, "go", *place, "test", *packages),),
-            lint=(lint,) if config and not folder else (),
-            format=(gofmt(manifest, folder),),
-        )
+    return ProjectCommands(
+        setup=(setup,) if fetch and not vendored else (),
+        build=(command(manifest, "go", *place, "build", *packages),),
+        test=(command(manifest, "go", *place, "test", *packages),),
+        lint=(lint,) if config and not folder else (),
+        format=(gofmt(manifest, folder),),
     )
 
 
@@ -103,12 +95,12 @@ _CARGO = "Cargo.toml"
 _CARGO_NEEDS = ("target", "dependencies", "dev-dependencies", "build-dependencies")
 
 
-def find_rust(listing: Listing) -> DetectedCommands:
+def find_rust(listing: Listing) -> ProjectCommands:
     """Return the commands of the crate or workspace at the root, or else of crates in folders."""
     return find_in(listing, (_CARGO,), _read_crate, "Rust")
 
 
-def _read_crate(listing: Listing, folder: str) -> DetectedCommands:
+def _read_crate(listing: Listing, folder: str) -> ProjectCommands:
     manifest = join(folder, _CARGO)
     crate = toml(listing.text(manifest))
     place = ("--manifest-path", manifest) if folder else ()
@@ -117,56 +109,44 @@ def _read_crate(listing: Listing, folder: str) -> DetectedCommands:
     fetch = command(manifest, "cargo", "fetch", *place, *locked)
     clippy = listing.first(folder, ("clippy.toml", ".clippy.toml"))
     rules = table(crate, "lints", "clippy") or table(crate, "workspace", "lints", "clippy")
-
-    def lint() -> Iterator[Command]:
-        if clippy or rules:
-            reason = f"{clippy or manifest} configures clippy"
-            yield command(reason, "cargo", "clippy", *options, "--all-targets")
-        if config := listing.first(folder, ("rustfmt.toml", ".rustfmt.toml")):
-            yield command(
-                f"{config} configures rustfmt", "cargo", "fmt", *place, "--all", "--check"
-            )
-
-    return DetectedCommands(
-        commands=ProjectCommands(
-            setup=(fetch,) if "workspace" in crate or any(map(crate.get, _CARGO_NEEDS)) else (),
-            build=(command(manifest, "cargo", "build", *options),),
-            test=(command(manifest, "cargo", "test", *options, "--no-fail-fast"),),
-            lint=tuple(lint()),
-            format=(rustfmt(listing, folder),),
-        )
+    lint: list[Command] = []
+    if clippy or rules:
+        reason = f"{clippy or manifest} configures clippy"
+        lint.append(command(reason, "cargo", "clippy", *options, "--all-targets"))
+    if config := listing.first(folder, ("rustfmt.toml", ".rustfmt.toml")):
+        reason = f"{config} configures rustfmt"
+        lint.append(command(reason, "cargo", "fmt", *place, "--all", "--check"))
+    return ProjectCommands(
+        setup=(fetch,) if "workspace" in crate or any(map(crate.get, _CARGO_NEEDS)) else (),
+        build=(command(manifest, "cargo", "build", *options),),
+        test=(command(manifest, "cargo", "test", *options, "--no-fail-fast"),),
+        lint=tuple(lint),
+        format=(rustfmt(listing, folder),),
     )
 
 
 _GRADLE_FILES = ("settings.gradle.kts", "settings.gradle", "build.gradle.kts", "build.gradle")
 
 
-def find_jvm(listing: Listing) -> DetectedCommands:
+def find_jvm(listing: Listing) -> ProjectCommands:
     """Return the commands of the Maven or Gradle build at the root."""
     if listing.has("pom.xml"):
-        maven = ("sh", "mvnw") if listing.has("mvnw") else ("mvn",)
-        quiet = (*maven, "-B", "-ntp")
-        return DetectedCommands(
-            commands=ProjectCommands(
-                setup=(command("pom.xml", *quiet, "-q", "dependency:go-offline"),),
-                build=(command("pom.xml", *quiet, "-q", "test-compile"),),
-                test=(command("pom.xml", *quiet, "test"),),
-            )
+        program = ("sh", "mvnw") if listing.has("mvnw") else ("mvn",)
+        maven = (*program, "-B", "-ntp")
+        return ProjectCommands(
+            setup=(command("pom.xml", *maven, "-q", "dependency:go-offline"),),
+            build=(command("pom.xml", *maven, "-q", "test-compile"),),
+            test=(command("pom.xml", *maven, "test"),),
         )
     manifest = listing.first("", _GRADLE_FILES)
     if not manifest:
-        return DetectedCommands()
-    gradle = (
-        *(("sh", "gradlew") if listing.has("gradlew") else ("gradle",)),
-        "--no-daemon",
-        "--console=plain",
-    )
-    return DetectedCommands(
-        commands=ProjectCommands(
-            setup=(command(manifest, *gradle, "-q", "testClasses"),),
-            build=(command(manifest, *gradle, "assemble"),),
-            test=(command(manifest, *gradle, "test", "--continue"),),
-        )
+        return ProjectCommands()
+    program = ("sh", "gradlew") if listing.has("gradlew") else ("gradle",)
+    gradle = (*program, "--no-daemon", "--console=plain")
+    return ProjectCommands(
+        setup=(command(manifest, *gradle, "-q", "testClasses"),),
+        build=(command(manifest, *gradle, "assemble"),),
+        test=(command(manifest, *gradle, "test", "--continue"),),
     )
 
 
@@ -175,26 +155,19 @@ _TEST_TASK = re.compile(
 )
 
 
-def find_ruby(listing: Listing) -> DetectedCommands:
+def find_ruby(listing: Listing) -> ProjectCommands:
     """Return the commands of the Ruby project at the root, which has a Gemfile."""
     if not listing.has("Gemfile"):
-        return DetectedCommands()
-    test = _ruby_tests(listing)
-    gems = listing.text("Gemfile") + "".join(
-        listing.text(path) for path in listing.files if path.endswith(".gemspec")
-    )
-    rubocop = listing.has(".rubocop.yml") and "rubocop" in gems
-    lint = (
-        (command(".rubocop.yml", "bundle", "exec", "rubocop", "--format", "emacs"),)
-        if rubocop
-        else ()
-    )
+        return ProjectCommands()
+    test, lint = _ruby_tests(listing), tuple[Command, ...]()
+    specs = [path for path in listing.files if path == "Gemfile" or path.endswith(".gemspec")]
+    if listing.has(".rubocop.yml") and any("rubocop" in listing.text(path) for path in specs):
+        lint = (command(".rubocop.yml", "bundle", "exec", "rubocop", "--format", "emacs"),)
     locked = listing.has("Gemfile.lock")
     frozen = ("env", "BUNDLE_FROZEN=true") if locked else ()
     manifest = "Gemfile.lock" if locked else "Gemfile"
     install = command(manifest, *frozen, "bundle", "install", "--quiet")
-    setup = (install,) if test or lint else ()
-    return DetectedCommands(commands=ProjectCommands(setup=setup, test=test, lint=lint))
+    return ProjectCommands(setup=(install,) if test or lint else (), test=test, lint=lint)
 
 
 def _ruby_tests(listing: Listing) -> tuple[Command, ...]:
@@ -216,7 +189,7 @@ _MAKE_TARGETS = {
 }
 
 
-def find_make(listing: Listing) -> DetectedCommands:
+def find_make(listing: Listing) -> ProjectCommands:
     """Return the commands of the Makefile at the root, by the targets that it has rules for."""
     path = listing.first("", _MAKEFILES) or ""
     text = listing.text(path).replace("\\\n", " ")
@@ -226,7 +199,7 @@ def find_make(listing: Listing) -> DetectedCommands:
         for kind, names in _MAKE_TARGETS.items()
         if (target := next((name for name in names if name in known), ""))
     }
-    return DetectedCommands(commands=ProjectCommands.model_validate(chosen))
+    return ProjectCommands.model_validate(chosen)
 
 
 _LOCKS = {
@@ -290,35 +263,35 @@ class _Package(Frozen):
             yield command(reason, *self.run(_EVERYWHERE[self.manager].format(name)))
 
 
-def find_node(listing: Listing) -> DetectedCommands:
+def find_node(listing: Listing) -> ProjectCommands:
     """Return the commands of the package at the root; if it has no tests, those of the packages in
     folders.
     """
     return find_in(listing, (_MANIFEST,), _read_package, "JavaScript")
 
 
-def _read_package(listing: Listing, folder: str) -> DetectedCommands:
+def _read_package(listing: Listing, folder: str) -> ProjectCommands:
     content = json_object(listing.text(join(folder, _MANIFEST)))
     package = _package(listing, folder, content)
-    notes: list[str] = []
     build = tuple(package.script("build"))
     test = tuple(package.script("test")) or tuple(_node_tests(listing, folder))
-    lint = tuple(_lint(package, notes))
+    name = next((name for name in _LINT_SCRIPTS if name in package.scripts), _LINT_SCRIPTS[0])
+    mends = _CHANGES_FILES.search(package.scripts.get(name, "")) is not None
+    lint = () if mends else tuple(package.script(name))
+    note = f"{package.manifest}: its lint script changes files, so it is not used to check."
     setup: tuple[Command, ...] = ()
     needs = package.members or any(table(content.get(key)) for key in _NEEDS)
     if needs and (build or test or lint):
         locked, plain = _INSTALL[package.manager]
         reason = package.lock or package.manifest
         setup = (command(reason, *package.run(locked if package.lock else plain)),)
-    return DetectedCommands(
-        commands=ProjectCommands(
-            setup=setup,
-            build=build,
-            test=test,
-            lint=lint,
-            format=tuple(prettier(listing, folder, content, _NEEDS)),
-        ),
-        notes=tuple(notes),
+    return ProjectCommands(
+        setup=setup,
+        build=build,
+        test=test,
+        lint=lint,
+        format=tuple(prettier(listing, folder, content, _NEEDS)),
+        notes=(note,) if mends else (),
     )
 
 
@@ -375,16 +348,6 @@ def _node_tests(listing: Listing, folder: str) -> Iterator[Command]:
     if path := next((path for path in files if _NODE_TEST.search(listing.text(path))), ""):
         place = (f"{folder}/",) if folder else ()
         yield command(f"{path} imports node:test", "node", "--test", "--test-reporter=spec", *place)
-
-
-def _lint(package: _Package, notes: list[str]) -> Iterator[Command]:
-    """Yield the lint script, unless it would change files."""
-    name = next((name for name in _LINT_SCRIPTS if name in package.scripts), _LINT_SCRIPTS[0])
-    if not _CHANGES_FILES.search(package.scripts.get(name, "")):
-        yield from package.script(name)
-        return
-    why = "changes files, so it is not used to check"
-    notes.append(f"{package.manifest}: its lint script {why}.")
 
 
 NATIVE = (find_node, find_go, find_rust, find_jvm, find_ruby)

@@ -5,8 +5,8 @@ configures, else those that tox or CI calls.
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from posixpath import basename, dirname
+from typing import Literal
 
 import yaml
 
@@ -15,7 +15,6 @@ from forge_bot.project.detected_commands import (
     ENV,
     MOST_PROJECTS,
     Command,
-    DetectedCommands,
     ProjectCommands,
     combined,
     command,
@@ -47,49 +46,37 @@ _USES_DJANGO = re.compile(r"^[^\S\n]*(?:import|from)\s+django\.test\b", re.MULTI
 _READ_AT_MOST = 60
 
 
-class PythonRunner(StrEnum):
-    """The program that runs the tests."""
-
-    PYTEST = "pytest"
-    UNITTEST = "unittest"
-    DJANGO = "django"
-    NONE = ""
+_Runner = Literal["pytest", "unittest", "django", ""]
+"""The program that runs the tests."""
 
 
-class Tests(Frozen):
-    """The runner, the reason for it, and the test files."""
-
-    runner: PythonRunner
-    reason: str = ""
-    files: tuple[str, ...] = ()
-
-
-def read_tests(listing: Listing, folder: str, needs: DeclaredDependencies) -> Tests:
-    """Return the runner of the project in a folder.
+def _choose_runner(
+    listing: Listing, folder: str, needs: DeclaredDependencies, files: Sequence[str]
+) -> tuple[_Runner, str]:
+    """Return the runner of the project in a folder, and the reason for it.
 
     Pytest runs unittest's classes too, so any sign of pytest decides.
     """
-    files = tuple(
-        path for path in listing.own(folder) if path.endswith(".py") and is_test_file(path)
+    if reason := _find_configuration(listing, folder):
+        return "pytest", reason
+    if needs.declared("pytest"):
+        return "pytest", "the project declares pytest"
+    manage = join(folder, "manage.py")
+    by_text: tuple[tuple[_Runner, re.Pattern[str], str], ...] = (
+        ("pytest", _USES_PYTEST, "{} is written for pytest"),
+        ("django", _USES_DJANGO, f"{manage} is there and {{}} imports django.test"),
+        ("unittest", _USES_UNITTEST, "{} imports unittest, and nothing names pytest"),
     )
-    configured = _find_configuration(listing, folder)
-    declared = needs.declared("pytest")
-    texts = {path: listing.text(path) for path in files[:_READ_AT_MOST]}
-    written = _first(texts, _USES_PYTEST)
-    if configured or declared or written:
-        reason = configured or (declared and "the project declares pytest")
-        reason = reason or f"{written} is written for pytest"
-        return Tests(runner=PythonRunner.PYTEST, reason=reason, files=files)
-    if listing.has(manage := join(folder, "manage.py")) and (path := _first(texts, _USES_DJANGO)):
-        reason = f"{manage} is there and {path} imports django.test"
-        return Tests(runner=PythonRunner.DJANGO, reason=reason, files=files)
-    if path := _first(texts, _USES_UNITTEST):
-        reason = f"{path} imports unittest, and nothing names pytest"
-        return Tests(runner=PythonRunner.UNITTEST, reason=reason, files=files)
-    return Tests(runner=PythonRunner.NONE, files=files)
+    for runner, sign, reason in by_text:
+        if runner == "django" and not listing.has(manage):
+            continue
+        for path in files[:_READ_AT_MOST]:
+            if sign.search(listing.text(path)):
+                return runner, reason.format(path)
+    return "", ""
 
 
-def unittest_words(listing: Listing, files: Sequence[str]) -> list[tuple[str, ...]]:
+def _unittest_words(listing: Listing, files: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the words of the fewest discoveries that reach all test files.
 
     Discovery descends into packages only
@@ -115,17 +102,12 @@ def unittest_words(listing: Listing, files: Sequence[str]) -> list[tuple[str, ..
     ]
 
 
-def _first(texts: dict[str, str], sign: re.Pattern[str]) -> str:
-    return next((path for path, text in texts.items() if sign.search(text)), "")
-
-
 def _find_configuration(listing: Listing, folder: str) -> str:
     """Return what configures pytest; empty when nothing does."""
-    for name in ("pyproject.toml", "tox.ini", "setup.cfg"):
-        if _CONFIGURES_PYTEST.search(listing.text(path := join(folder, name))):
-            return f"{path} configures pytest"
-    if own := listing.first(folder, _PYTEST_FILES):
-        return f"{own} configures pytest"
+    shared = (join(folder, name) for name in ("pyproject.toml", "tox.ini", "setup.cfg"))
+    tables = (path for path in shared if _CONFIGURES_PYTEST.search(listing.text(path)))
+    if path := next(tables, None) or listing.first(folder, _PYTEST_FILES):
+        return f"{path} configures pytest"
     own = listing.first(folder, ("conftest.py", "tests/conftest.py"))
     return f"{own} is pytest's" if own else ""
 
@@ -139,7 +121,7 @@ _SHELL = re.compile(r"[|&;<>$`*{}]")
 _CONCISE = "--output-format=concise"
 
 
-def find_linters(listing: Listing, folder: str) -> Iterator[Command]:
+def _find_linters(listing: Listing, folder: str) -> Iterator[Command]:
     """Yield Ruff if it is configured, else flake8 if that is, else what tox or CI calls.
 
     Projects that moved to Ruff often left flake8's settings behind.
@@ -153,10 +135,9 @@ def find_linters(listing: Listing, folder: str) -> Iterator[Command]:
         return
     for name in (".flake8", "setup.cfg", "tox.ini"):
         if "flake8" in ini(listing.text(join(folder, name))):
-            config = () if not folder else ("--config", join(folder, name))
-            yield command(
-                f"{join(folder, name)} configures flake8", PYTHON, "-m", "flake8", *config, target
-            )
+            path = join(folder, name)
+            config = ("--config", path) if folder else ()
+            yield command(f"{path} configures flake8", PYTHON, "-m", "flake8", *config, target)
             return
     if not folder:
         yield from _called_linters(listing)
@@ -212,11 +193,15 @@ _MANIFESTS = names("pyproject.toml setup.py setup.cfg requirements.txt pytest.in
 
 
 class _Project(Frozen):
-    """One Python project in the repository: its needs, its tests, its configured linters."""
+    """One Python project in the repository: its needs, its tests with the program that runs them
+    and the reason for it, its configured linters.
+    """
 
     folder: str
     needs: DeclaredDependencies
-    tests: Tests
+    tests: tuple[str, ...]
+    runner: _Runner
+    reason: str
     linters: tuple[Command, ...]
     formatters: tuple[Command, ...]
 
@@ -229,55 +214,53 @@ class _Project(Frozen):
         return self.needs.installable or bool(self.needs.dependencies or self.needs.sources)
 
 
-def find(listing: Listing) -> DetectedCommands:
+def find(listing: Listing) -> ProjectCommands:
     """Return the commands of the Python project at the root, or else of those in folders."""
     if not listing.has("pyproject.toml") and not any(
         path.endswith(".py") for path in listing.own()
     ):
-        return DetectedCommands()
+        return ProjectCommands()
     root = _read(listing, "")
     folders = listing.projects(_MANIFESTS)
     projects = [root]
     notes: tuple[str, ...] = ()
     if folders and not root.declares:
         projects = [_read(listing, folder) for folder in folders[:MOST_PROJECTS]]
-        projects += [root.replace(tests=Tests(runner=PythonRunner.NONE))]
+        projects += [root.replace(tests=(), runner="")]
         if len(folders) > MOST_PROJECTS:
             notes = (f"{len(folders)} Python projects; only the first {MOST_PROJECTS} are tested.",)
-    if not _share_a_package(listing, projects):
-        return DetectedCommands(commands=_commands(listing, projects), notes=notes)
-    parts = [_alone(_commands(listing, [project]), project.folder) for project in projects]
-    return combined([DetectedCommands(notes=notes), *parts])
+    if _share_a_package(listing, projects):
+        parts = [_alone(_commands(listing, [project]), project.folder) for project in projects]
+    else:
+        parts = [_commands(listing, projects)]
+    return combined([ProjectCommands(notes=notes), *parts])
 
 
 def _share_a_package(listing: Listing, projects: Sequence[_Project]) -> bool:
     """Return whether two projects that are installed have a package of one name: in one environment
     the tests of both would import the same one.
     """
-    packages = [
-        (holder.rpartition("/")[2], project.folder)
+    packages = {
+        (basename(package), project.folder)
         for project in projects
         if project.needs.installable
         for source in (project.folder, join(project.folder, "src"))
         for path in listing.own(source)
-        if basename(path) == "__init__.py"
-        and dirname(holder := dirname(path)) == source
-        and basename(holder) not in TEST_FOLDERS
-    ]
-    names_of_packages = [name for name, _ in dict.fromkeys(packages)]
-    return len(names_of_packages) > len(set(names_of_packages))
+        if basename(path) == "__init__.py" and dirname(package := dirname(path)) == source
+    }
+    named = [name for name, _ in packages if name not in TEST_FOLDERS]
+    return len(named) > len(set(named))
 
 
-def _alone(commands: ProjectCommands, folder: str) -> DetectedCommands:
+def _alone(commands: ProjectCommands, folder: str) -> ProjectCommands:
+    """Return the commands with an environment of their own."""
     own = f"{ENV}/{folder or 'root'}"
     changed = {
-        str(name): tuple(
-            command.replace(argv=tuple(word.replace(ENV, own) for word in command.argv))
-            for command in commands.of(name)
-        )
+        name: [one.replace(argv=tuple(word.replace(ENV, own) for word in one.argv)) for one in kind]
         for name in CommandName
+        for kind in (commands.of(name),)
     }
-    return DetectedCommands(commands=ProjectCommands.model_validate(changed))
+    return ProjectCommands.model_validate(changed)
 
 
 def _commands(listing: Listing, projects: Sequence[_Project]) -> ProjectCommands:
@@ -291,12 +274,15 @@ def _commands(listing: Listing, projects: Sequence[_Project]) -> ProjectCommands
 
 def _read(listing: Listing, folder: str) -> _Project:
     needs = read_needs(listing, folder)
-    tests = read_tests(listing, folder, needs)
+    tests = [path for path in listing.own(folder) if path.endswith(".py") and is_test_file(path)]
+    runner, reason = _choose_runner(listing, folder, needs, tests)
     return _Project(
         folder=folder,
         needs=needs,
-        tests=tests,
-        linters=tuple(find_linters(listing, folder)),
+        tests=tuple(tests),
+        runner=runner,
+        reason=reason,
+        linters=tuple(_find_linters(listing, folder)),
         formatters=tuple(python_formatters(listing, folder, PYTHON)),
     )
 
@@ -309,15 +295,14 @@ def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...
     managed: list[Command] = []
     orders: list[PipPackages] = []
     for project in projects:
-        runner, needs = project.tests.runner, project.needs
+        runner, needs = project.runner, project.needs
         tools = [command.argv[2] for command in project.linters]
-        tools = ["pytest", *tools] if runner is PythonRunner.PYTEST else tools
-        wanted = runner is not PythonRunner.UNITTEST or _must_install(listing, project)
+        tools = ["pytest", *tools] if runner == "pytest" else tools
+        wanted = runner != "unittest" or _must_install(listing, project)
         if wanted and manager_of(listing, project.folder)[0]:
             managed += managed_commands(listing, needs, tools)
         else:
-            with_tests = wanted and runner is not PythonRunner.NONE
-            orders.append(pip_packages(needs, tools, with_tests=with_tests))
+            orders.append(pip_packages(needs, tools, with_tests=wanted and runner != ""))
     return tuple(dict.fromkeys((*managed, *pip_commands(listing, orders))))
 
 
@@ -329,18 +314,16 @@ def _must_install(listing: Listing, project: _Project) -> bool:
 
 
 def _tests(listing: Listing, project: _Project) -> Iterator[Command]:
-    tests, folder = project.tests, project.folder
-    around = _import_paths(listing, project)
-    if tests.runner is PythonRunner.PYTEST:
-        words = ("-m", "pytest", "-q", "-rfE", *([folder] if folder else []))
-        yield command(tests.reason, *around, PYTHON, *words)
-    elif tests.runner is PythonRunner.DJANGO:
-        words = ("test", "-v", "2", *([folder] if folder else []))
-        yield command(tests.reason, PYTHON, join(folder, "manage.py"), *words)
-    elif tests.runner is PythonRunner.UNITTEST:
+    folder, reason = project.folder, project.reason
+    place, around = [folder] if folder else [], _import_paths(listing, project)
+    if project.runner == "pytest":
+        yield command(reason, *around, PYTHON, "-m", "pytest", "-q", "-rfE", *place)
+    elif project.runner == "django":
+        yield command(reason, PYTHON, join(folder, "manage.py"), "test", "-v", "2", *place)
+    elif project.runner == "unittest":
         python = PYTHON if _must_install(listing, project) else "python3"
-        for words in unittest_words(listing, tests.files):
-            yield command(tests.reason, *around, python, *words)
+        for words in _unittest_words(listing, project.tests):
+            yield command(reason, *around, python, *words)
 
 
 def _import_paths(listing: Listing, project: _Project) -> tuple[str, ...]:

@@ -55,12 +55,12 @@ def read_profile(
     of a repository with several projects; `scope` is the folder that alone is worked on.
     """
     listing = Listing(files, read)
-    scoped = scoped_commands(listing, overrides or {}, projects or {}, scope)
+    commands = scoped_commands(listing, overrides or {}, projects or {}, scope)
     return Profile(
         languages=read_languages(listing.own()),
-        commands=scoped.commands,
+        commands=commands,
         layout=tuple(_layout(listing)),
-        notes=tuple(map(short_line, scoped.notes)),
+        notes=tuple(map(short_line, commands.notes)),
     )
 
 
