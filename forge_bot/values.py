@@ -75,6 +75,11 @@ class Source(Frozen):
         return self.type == "github_issue"
 
 
+def source_of_issue(number: int, url: str, author: str = "") -> Source:
+    """Return an issue where the code is hosted as the origin of a request."""
+    return Source(type="github_issue", id=str(number), url=url, author=author)
+
+
 class RunStatus(StrEnum):
     """The status of the current phase."""
 

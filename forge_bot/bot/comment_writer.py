@@ -25,7 +25,7 @@ from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.reports import GateShown
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import ForgeError, GitHubUnavailable, NotOnGitHub
-from forge_bot.github_api.types import Comment, Reaction
+from forge_bot.forge.types import Comment, Reaction
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.untrusted import clean, sentence

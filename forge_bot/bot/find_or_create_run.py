@@ -11,7 +11,8 @@ from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadOption
-from forge_bot.gate import grammar, outputs
+from forge_bot.forge import show_warning
+from forge_bot.gate import grammar
 from forge_bot.gate.events import issue_of_branch
 from forge_bot.git import Head, Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, RunIntent, run_checks
@@ -189,7 +190,7 @@ def _check_readiness(supervisor: "Supervisor", beginning: NewRun, pipeline: str)
     results = run_checks(Occasion.BEFORE_RUN, CheckSubject(repository, config, intent))
     results.require()
     for check in results.advice:
-        outputs.warning(f"{check.sentence} {check.way_out}")
+        show_warning(f"{check.sentence} {check.way_out}")
 
 
 def _base(repository: Repository) -> Head:

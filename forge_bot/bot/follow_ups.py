@@ -21,9 +21,9 @@ from forge_bot.bot.review_threads import (
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import FollowUpAsked
 from forge_bot.errors import ForgeError, ReportRejected
+from forge_bot.forge.types import FailedCheck, PullState
 from forge_bot.gate import grammar
 from forge_bot.git.commit_history import first_parents
-from forge_bot.github_api.types import FailedCheck, PullState
 from forge_bot.interaction.markers import read_marker
 from forge_bot.runs.code_commits import RUN
 from forge_bot.runs.frozen_attachments import freeze_attachments, unseen

@@ -34,10 +34,9 @@ from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed
-from forge_bot.gate import outputs
+from forge_bot.forge import Forge, connect, show_error, show_notice, write_outputs, write_summary
 from forge_bot.gate.messages import BEGUN
 from forge_bot.gate.people import RequestedOperation
-from forge_bot.github_api import Forge, connect
 from forge_bot.interaction import markers
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
@@ -74,7 +73,7 @@ def deliver(folder: Path) -> int:
     away = RemoteWorker(job_repository(around), around)
     with _stopped_by_signals(away.cancel):
         result = away.deliver(wanted, folder)
-    outputs.notice(f"delivered: {len(result.commits)} commits for {wanted.branch}")
+    show_notice(f"delivered: {len(result.commits)} commits for {wanted.branch}")
     return 0
 
 
@@ -85,7 +84,7 @@ def prepare() -> int:
     around = begin()
     wanted = handed(around.environ)
     if set_up_handed(job_repository(around), wanted) and around.outputs is not None:
-        outputs.write_outputs(str(around.outputs), {"prepared": "true"})
+        write_outputs(str(around.outputs), {"prepared": "true"})
     return 0
 
 
@@ -165,11 +164,11 @@ class _Visit:
                 if self.info is None:
                     self._replace_beginning(reply, written=written)
         if self.around.summary is not None and text:
-            outputs.write_summary(str(self.around.summary), text)
+            write_summary(str(self.around.summary), text)
         if self.around.outputs is not None:
-            outputs.write_outputs(str(self.around.outputs), self._outputs(outcome))
+            write_outputs(str(self.around.outputs), self._outputs(outcome))
         if reply is not None and failed:
-            outputs.error(reply.headline.replace(BLANK, ""))
+            show_error(reply.headline.replace(BLANK, ""))
         return exit_code(outcome)
 
     def _complain(self, reply: CommentReply) -> bool:

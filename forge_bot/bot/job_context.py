@@ -11,9 +11,9 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from forge_bot.errors import BadInput, GitFailed, NoCommits, NotInAction
+from forge_bot.forge import ADDRESSES, read_step_context
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
-from forge_bot.gate.github_names import ADDRESSES, read_step_context
 from forge_bot.git import Repository, clone_repository
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.git.process import SIGNING_KEY

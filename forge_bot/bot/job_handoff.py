@@ -20,8 +20,8 @@ from forge_bot.bot.worker_messages import (
     stopped_by,
 )
 from forge_bot.errors import BranchMoved, ForgeError, NothingDelivered, NotInAction
+from forge_bot.forge import write_line
 from forge_bot.gate import grammar
-from forge_bot.gate import outputs as log
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.local_host import project_of
@@ -192,4 +192,4 @@ def set_up_handed(repository: Repository, handed: JobRequest) -> bool:
 def print_notice(notice: Notice) -> None:
     """Print a notice as a line of the job's log."""
     if (line := log_line(notice)) is not None:
-        log.line(line.text)
+        write_line(line.text)

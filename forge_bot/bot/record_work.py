@@ -31,7 +31,7 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.state import Reason, State
 from forge_bot.errors import CommitsRefused, ForgeError, RecordChanged
-from forge_bot.gate.github_names import WORKFLOWS
+from forge_bot.forge import WORKFLOWS
 from forge_bot.git.commit_objects import changed_files
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain

@@ -5,22 +5,21 @@ A run never reads the issue again by itself.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
 from forge_bot.bot.thread import Thread
 from forge_bot.errors import BadOption
-from forge_bot.gate.github import read_json
-from forge_bot.gate.github_names import COMMENT_LINK
-from forge_bot.gate.people import AccountKind, Role
-from forge_bot.github_api.issue import source_of
-from forge_bot.github_api.types import Comment, Issue
+from forge_bot.forge import COMMENT_LINK
+from forge_bot.forge.json_values import read_json
+from forge_bot.forge.types import AccountKind, Comment, Issue, Role
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.request_draft import RequestDraft, checked, with_attachments
 from forge_bot.store import UnreadComment
+from forge_bot.values import source_of_issue
 
 _LONGEST_COMMENT = 20_000
 _MOST_UNREAD = 200
@@ -61,7 +60,7 @@ def snapshot_request(issue: Issue, thread: Thread, given: Given, server: str) ->
     draft = RequestDraft(
         title=seen.title.strip() or f"Issue {issue.number}",
         text="\n\n".join(filter(None, parts)),
-        source=source_of(issue),
+        source=source_of_issue(issue.number, issue.url, issue.author.login),
         labels=seen.labels,
         issue_type=issue.type,
         taken=taken,
@@ -78,7 +77,7 @@ def _in_event(payload: Path | None, issue: Issue) -> Issue:
     if seen.number("number") != issue.number or seen["pull_request"].exists:
         return issue
     labels = tuple(name for label in seen.items("labels") if (name := label.text("name")))
-    return issue.replace(title=seen.text("title"), body=seen.text("body"), labels=labels)
+    return replace(issue, title=seen.text("title"), body=seen.text("body"), labels=labels)
 
 
 def _comments(thread: Thread, until: Comment | None) -> str:

@@ -15,8 +15,7 @@ from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import FollowUpAsked, ReviewItem
 from forge_bot.errors import ConversationLocked, NotOnGitHub
-from forge_bot.gate.people import Account, AccountKind
-from forge_bot.github_api.types import Comment, ReviewComment, Reviews
+from forge_bot.forge.types import Account, AccountKind, Comment, ReviewComment, Reviews
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import read_marker

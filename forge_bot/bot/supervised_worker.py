@@ -30,7 +30,7 @@ from forge_bot.bot.worker_messages import (
 )
 from forge_bot.engine.reports import CommandsRan
 from forge_bot.errors import ForgeError
-from forge_bot.gate import outputs as log
+from forge_bot.forge import show_error, show_warning, write_line
 from forge_bot.git import Repository, remotes
 from forge_bot.git.commits import OWN_IDENTITY
 from forge_bot.runs.find_runs import RunInfo
@@ -215,7 +215,7 @@ class SupervisedWorker:
                     else:
                         child.go_on()
                 case LogMessage(level=level, text=text):
-                    (log.warning if level == "warning" else log.line)(text)
+                    (show_warning if level == "warning" else write_line)(text)
 
 
 def _show_red(run: Run, known: int) -> None:
@@ -235,7 +235,7 @@ def _show_red(run: Run, known: int) -> None:
         )
     )
     for place in islice(places, _MOST_SHOWN):
-        log.error(f"Newly red: {place.name[:200]}", place.file, place.line)
+        show_error(f"Newly red: {place.name[:200]}", place.file, place.line)
 
 
 def _kept_code() -> tuple[str, ...]:

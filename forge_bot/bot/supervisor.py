@@ -33,12 +33,12 @@ from forge_bot.engine import (
     drive_blocking,
 )
 from forge_bot.errors import BranchMoved, GitFailed
+from forge_bot.forge import Forge
+from forge_bot.forge.types import PullState
 from forge_bot.gate.grammar import Ask
 from forge_bot.git import Repository
 from forge_bot.git.commits import find_key, try_key
 from forge_bot.git.revisions import ENDED
-from forge_bot.github_api import Forge
-from forge_bot.github_api.types import PullState
 from forge_bot.runs.branch_for_merge import keep_run, take_peoples_commits
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.models_and_prompts import leaves_batches

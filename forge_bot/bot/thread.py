@@ -12,22 +12,19 @@ from typing import NamedTuple
 
 from forge_bot.engine.gates import agreed_so_far, approvals_of
 from forge_bot.engine.state import Decision
+from forge_bot.forge import Forge, number_of
+from forge_bot.forge.types import Account, Comment, Membership, PullRequest, ReviewComment
 from forge_bot.gate.environment_variables import Inputs
-from forge_bot.gate.github_names import number_of
 from forge_bot.gate.grammar import Approve, Command, Misplaced, Mistyped
 from forge_bot.gate.parse_comment import ParsedComment, parse_comment
 from forge_bot.gate.people import (
-    Account,
     ActorPart,
     Allowed,
     Attempt,
-    Membership,
     RequestedOperation,
     authorise,
     to_ask_about,
 )
-from forge_bot.github_api import Forge
-from forge_bot.github_api.types import Comment, PullRequest, ReviewComment
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import Marker, read_marker

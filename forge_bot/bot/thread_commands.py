@@ -30,11 +30,11 @@ from forge_bot.errors import (
     StaleApproval,
     UpToDate,
 )
+from forge_bot.forge import COMMENT_ANCHOR
+from forge_bot.forge.types import Issue, PullState
 from forge_bot.gate import grammar
-from forge_bot.gate.github_names import COMMENT_ANCHOR
 from forge_bot.gate.parse_comment import split_lines
 from forge_bot.git import blob_id
-from forge_bot.github_api.types import Issue, PullState
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.runs.branch_for_merge import target_of, update
 from forge_bot.runs.request_draft import RequestDraft, title_of_run

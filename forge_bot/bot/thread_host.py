@@ -27,11 +27,11 @@ from forge_bot.errors import (
     PushRefusal,
     PushRefused,
 )
-from forge_bot.gate.github import Node
-from forge_bot.gate.github_names import WORKFLOWS
+from forge_bot.forge import WORKFLOWS
+from forge_bot.forge.json_values import Node
+from forge_bot.forge.types import NewPullRequest, PullState
 from forge_bot.git import Repository, Tree
 from forge_bot.git.remotes import fetch_branch
-from forge_bot.github_api.types import NewPullRequest, PullState
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.interaction.pull_request import PullRequestText, pull_request

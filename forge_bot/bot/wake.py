@@ -20,11 +20,9 @@ from forge_bot.bot.thread import Thread, awaited
 from forge_bot.engine.reports import REPORT, FollowUpAsked, Paused, PauseReason, RunStarted
 from forge_bot.engine.state import State
 from forge_bot.errors import ForgeError
-from forge_bot.gate import outputs
+from forge_bot.forge import COMMENT_ANCHOR, Forge, connect, show_error, show_notice, write_summary
 from forge_bot.gate.events import issue_of_branch
-from forge_bot.gate.github_names import COMMENT_ANCHOR
 from forge_bot.git import Repository
-from forge_bot.github_api import Forge, connect
 from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, run_standing, runs
 from forge_bot.runs.model_access import Payment, cap_windows, is_switched_off, month_of, paid_since
 from forge_bot.runs.open_run import open_run
@@ -149,15 +147,15 @@ def wake() -> int:
     tell_jobs(repository, around.environ)
     config = load_config(repository.root)
     if not config.wakes.enabled:
-        outputs.notice("nothing was looked at: wakes.enabled is false in .forge/config.yml")
+        show_notice("nothing was looked at: wakes.enabled is false in .forge/config.yml")
         return 0
     with connect(around.repository, around.token, around.api) as github:
         look = _Look(repository, config, github, around)
         lines = [*look.wake_all()]
     for line in lines or ["no run waits for anything that is over"]:
-        outputs.notice(line)
+        show_notice(line)
     if around.summary is not None:
-        outputs.write_summary(str(around.summary), "\n".join(f"- {line}" for line in lines))
+        write_summary(str(around.summary), "\n".join(f"- {line}" for line in lines))
     return int(look.refused)
 
 
@@ -295,7 +293,7 @@ class _Look:
                     self.github.add_label(issue, self.label)
         except ForgeError as error:
             self.refused = True
-            outputs.error(f"{line}: {error.message}")
+            show_error(f"{line}: {error.message}")
         else:
             yield line
 

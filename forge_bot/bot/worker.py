@@ -22,7 +22,7 @@ from forge_bot.bot.worker_messages import (
 )
 from forge_bot.engine import drive
 from forge_bot.errors import ForgeError
-from forge_bot.gate.github_names import WORKFLOWS
+from forge_bot.forge import WORKFLOWS
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import Inquirer

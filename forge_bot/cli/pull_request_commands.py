@@ -16,13 +16,10 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import BadOption, ForgeError, GitFailed, GitHubError, NotOnGitHub
-from forge_bot.gate.github_names import number_of, token_of
-from forge_bot.gate.people import Role
+from forge_bot.forge import Forge, RepositoryAddress, connect, number_of, parse_remote, token_of
+from forge_bot.forge.types import PullRequest, Role
 from forge_bot.git import Repository
 from forge_bot.git.remotes import fetch_branch
-from forge_bot.github_api import Forge, connect
-from forge_bot.github_api.issue import RepositoryAddress, parse_remote
-from forge_bot.github_api.types import PullRequest
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.prompts.escape import cell
 from forge_bot.runs.run_snapshot import (

@@ -14,10 +14,8 @@ from rich.prompt import Confirm
 from forge_bot.cli.console import Console
 from forge_bot.cli.terminal_session import at_terminal
 from forge_bot.errors import BadOption
-from forge_bot.gate.github_names import server_of, token_of
+from forge_bot.forge import RepositoryAddress, connect, parse_remote, server_of, token_of
 from forge_bot.git import Repository
-from forge_bot.github_api import connect
-from forge_bot.github_api.issue import RepositoryAddress, parse_remote
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
 from forge_bot.runs.checks.github_checks import check_repository

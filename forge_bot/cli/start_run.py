@@ -27,9 +27,9 @@ from forge_bot.cli.terminal_session import (
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady
+from forge_bot.forge import parse_remote
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
-from forge_bot.github_api.issue import parse_remote
 from forge_bot.project.graph.verify_graph import MANIFEST, problems_of_manifest
 from forge_bot.runs.capabilities.outside_capabilities import (
     CapabilityOptions,

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forge_bot.errors import BadInput
+from forge_bot.forge.types import FLOORS
 from forge_bot.gate.grammar import NAMED
 from forge_bot.gate.parse_comment import PREFIX
-from forge_bot.gate.people import FLOORS, Policy
+from forge_bot.gate.people import Policy
 from forge_bot.sentences import check_language
 
 _PREFIX = re.compile(r"[/@!.][A-Za-z][\w-]{1,38}", re.ASCII)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from forge_bot.forge import StepContext, read_account
+from forge_bot.forge.json_values import Node
+from forge_bot.forge.types import Account, account_named
 from forge_bot.gate.environment_variables import Inputs
-from forge_bot.gate.github import Node, read_account
-from forge_bot.gate.github_names import StepContext
 from forge_bot.gate.grammar import Command, Mistyped, Start
 from forge_bot.gate.parse_comment import parse_comment
-from forge_bot.gate.people import Account, ActorPart, Attempt, RequestedOperation, account_named
+from forge_bot.gate.people import ActorPart, Attempt, RequestedOperation
 
 _BRANCH = re.compile(
     r"(?:feature|fix|feat|docs|refactor|perf|test|build|ci|chore|revert)[/-]"

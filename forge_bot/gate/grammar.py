@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from forge_bot.forge import COMMENT_LINK
 from forge_bot.gate.arguments import (
     NO_LIMIT,
     SHORTEST_DIGEST,
@@ -20,7 +21,6 @@ from forge_bot.gate.arguments import (
     read_digest,
 )
 from forge_bot.gate.flags import read_approval, read_task_flags
-from forge_bot.gate.github_names import COMMENT_LINK
 from forge_bot.sentences import say
 
 LONGEST_SHOWN = 60

@@ -2,10 +2,11 @@
 
 from unicodedata import category
 
+from forge_bot.forge.types import Role
 from forge_bot.gate.flags import SWITCHES, VALUES
 from forge_bot.gate.grammar import FORMS, LONGEST_SHOWN, Mistyped
 from forge_bot.gate.parse_comment import PREFIX
-from forge_bot.gate.people import Denied, DenyReason, Role
+from forge_bot.gate.people import Denied, DenyReason
 from forge_bot.sentences import say
 
 _SEEN = "LNPS"

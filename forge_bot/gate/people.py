@@ -2,92 +2,18 @@
 forge-bot, by one pure function for labels, comments, dispatches, re-runs and wakes.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
+from forge_bot.forge.types import (
+    Account,
+    AccountKind,
+    Membership,
+    Role,
+    UnknownRole,
+)
 from forge_bot.sentences import say
-
-
-class AccountKind(StrEnum):
-    """The kind of an account. Only a person can be given a role that counts."""
-
-    PERSON = "person"
-    BOT = "bot"
-    GHOST = "ghost"
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class Account:
-    """One account. The id is 0 where only a name is known."""
-
-    login: str
-    kind: AccountKind
-    id: int = 0
-
-    def named(self, login: str) -> bool:
-        """Return whether this is the account of that name; GitHub does not tell upper and lower
-        case apart in names.
-        """
-        return self.login.casefold() == login.casefold()
-
-
-GHOST = Account("ghost", AccountKind.GHOST)
-"""The account that GitHub shows for all deleted ones."""
-
-# The rule for names of people is narrower; text that cannot be a name is refused here.
-_LOGIN = re.compile(r"[A-Za-z0-9_.-]{1,100}(?:\[bot\])?")
-
-
-def account_named(login: str) -> Account | None:
-    """Return the account behind a bare name, as in GITHUB_ACTOR. Names with `[bot]` belong to apps;
-    no person can have one.
-    """
-    if not _LOGIN.fullmatch(login):
-        return None
-    if GHOST.named(login):
-        return Account(login, AccountKind.GHOST)
-    return Account(login, AccountKind.BOT if login.endswith("[bot]") else AccountKind.PERSON)
-
-
-# -- roles
-# --------------------------------------------------------------------------------------------------
-
-
-class Role(IntEnum):
-    """GitHub's roles, in the order of what they allow."""
-
-    NONE = 0
-    READ = 1
-    TRIAGE = 2
-    WRITE = 3
-    MAINTAIN = 4
-    ADMIN = 5
-
-    @property
-    def word(self) -> str:
-        """The role as GitHub writes it."""
-        return self.name.lower()
-
-
-FLOORS = {role.word: role for role in (Role.TRIAGE, Role.WRITE, Role.MAINTAIN, Role.ADMIN)}
-"""The roles that may be asked for. `read` is not among them: in a public repository everybody has
-it."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownRole:
-    """GitHub did not say, and why."""
-
-    reason: str
-
-
-Membership = Role | UnknownRole
-
-# -- who may do what
-# --------------------------------------------------------------------------------------------------
 
 
 class RequestedOperation(StrEnum):

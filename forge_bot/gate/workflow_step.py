@@ -8,7 +8,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forge_bot.errors import ForgeError
-from forge_bot.gate import messages, outputs
+from forge_bot.forge import (
+    GateClient,
+    OwnComments,
+    StepContext,
+    read_membership,
+    read_step_context,
+    show_error,
+    show_notice,
+    show_warning,
+    write_outputs,
+    write_summary,
+)
+from forge_bot.forge.json_values import Node, read_json
+from forge_bot.forge.types import Account
+from forge_bot.gate import messages
 from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.gate.events import (
     GateOutcome,
@@ -19,11 +33,8 @@ from forge_bot.gate.events import (
     issue_of_branch,
     read_event,
 )
-from forge_bot.gate.github import GateClient, Node, OwnComments, read_json, read_membership
-from forge_bot.gate.github_names import StepContext, read_step_context
 from forge_bot.gate.grammar import Help, Mistyped
 from forge_bot.gate.people import (
-    Account,
     ActorPart,
     Denied,
     DenyReason,
@@ -169,7 +180,7 @@ class Admission:
 
 
 def _warn(about: str, problem: str) -> None:
-    outputs.warning(f"{about}: {messages.plain(problem)}")
+    show_warning(f"{about}: {messages.plain(problem)}")
 
 
 UNVERIFIED = 5
@@ -193,18 +204,18 @@ def run_gate(environ: Mapping[str, str]) -> int:
     else:
         github = GateClient(context.api, context.repository, context.token)
         outcome = Admission(intent, github, inputs, context).decide()
-    outputs.write_outputs(context.outputs, output_values(outcome, intent, context))
+    write_outputs(context.outputs, output_values(outcome, intent, context))
     summary = f"forge-bot, at the gate: **{outcome.result}**, {outcome.reason}."
-    outputs.write_summary(context.summary, summary)
+    write_summary(context.summary, summary)
     if outcome.result is Result.UNVERIFIED:
-        outputs.error(f"{outcome.reason}; run this job again, or write another command")
+        show_error(f"{outcome.reason}; run this job again, or write another command")
         return UNVERIFIED
-    outputs.notice(f"{outcome.result.value}: {outcome.reason}")
+    show_notice(f"{outcome.result.value}: {outcome.reason}")
     return 0
 
 
 def _refused_input(error: ForgeError) -> int:
-    outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
+    show_error(f"{error.code}: {error.message} {hint_of(error)}")
     return error.exit_code
 
 
@@ -273,7 +284,7 @@ def tell_thread(
     """Say in the thread of the event and in the summary why nothing was done, once for each run of
     the workflow. The text replaces a tracking comment that only says that a run has begun.
     """
-    outputs.write_summary(context.summary, text)
+    write_summary(context.summary, text)
     issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
     if issue is None:
         return
@@ -288,4 +299,4 @@ def tell_thread(
         mark = messages.stranded_mark(f"{context.run_url}/attempts/{context.attempt}")
         _, problem = thread.write_once(mark, f"{text}\n\n{mark}")
     if problem:
-        outputs.warning(f"the thread could not be told: {messages.plain(problem)}")
+        show_warning(f"the thread could not be told: {messages.plain(problem)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import GitFailed, GitMissing
-from forge_bot.gate.github_names import OWN_ADDRESS
+from forge_bot.forge import OWN_ADDRESS
 from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import SigningKey, index_of, message_text, store

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
-from forge_bot.gate.github_names import OWN_ADDRESS
+from forge_bot.forge import OWN_ADDRESS
 from forge_bot.git import commits, files_at, remotes, revisions, worktree
 from forge_bot.git.files_at import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git

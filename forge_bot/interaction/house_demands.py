@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 
-from forge_bot.gate.github import Node
+from forge_bot.forge.json_values import Node
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.text_format import cut

@@ -8,7 +8,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from forge_bot.prompts.addresses import points_at_thread
+from forge_bot.forge import points_at_thread
 from forge_bot.prompts.markdown_pieces import TANGLED, parse_paragraphs
 
 _MENTION = re.compile(r"(?<![A-Za-z0-9_])@[A-Za-z0-9]")

@@ -13,8 +13,8 @@ formatting.
 import re
 from collections.abc import Iterable
 
+from forge_bot.forge import inert_address, points_at_thread
 from forge_bot.prompts.active_markdown import active_markup, active_markup_in_line
-from forge_bot.prompts.addresses import inert_address, points_at_thread
 from forge_bot.prompts.invisible import invisible_characters, without_unseen
 from forge_bot.prompts.markdown_pieces import Piece
 from forge_bot.prompts.untrusted import LONGEST_TEXT, Cleaned, clean, clean_plain

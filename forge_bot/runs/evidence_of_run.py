@@ -12,7 +12,7 @@ from typing import NamedTuple
 from forge_bot.engine import Report, State
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CommandsRan, RunStarted
 from forge_bot.errors import ForgeError, GitFailed, ReportsDamaged
-from forge_bot.gate.github import Node
+from forge_bot.forge.json_values import Node
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import CommitInfo, changed, count_commits, first_parents
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, is_ancestor, ref_target

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from forge_bot.agent.models.base import Image, reads_images
 from forge_bot.engine.reports import FollowUpAsked
-from forge_bot.github_api.attachments import (
+from forge_bot.forge import (
     ATTACHED,
     MOST_BYTES,
     AttachmentReader,

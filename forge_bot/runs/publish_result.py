@@ -89,7 +89,7 @@ def offered_head(repository: Repository, branch: str) -> tuple[str, str]:
     if not all(urls):
         return branch, ""
     # Few clones have both, and nobody else needs to read what talks to GitHub.
-    from forge_bot.github_api.issue import parse_remote
+    from forge_bot.forge import parse_remote
 
     ours, theirs = (parse_remote(url, os.environ) for url in urls)
     if ours is None or theirs is None or ours.name.lower() == theirs.name.lower():

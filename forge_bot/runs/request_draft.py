@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import Field
 
 from forge_bot.errors import BadOption, EmptyTask, IssueUnavailable, TaskTooLarge
-from forge_bot.gate.github_names import HOST, hosts_of, token_of
+from forge_bot.forge import HOST, hosts_of, token_of
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.store.run_folder import RequestWords
-from forge_bot.values import Effort, Frozen, Source
+from forge_bot.values import Effort, Frozen, Source, source_of_issue
 
 LONGEST_TASK = 100_000
 """Characters of a request. What is longer belongs into a file of the repository."""
@@ -73,7 +73,7 @@ def draft_from(
 
 
 def _of_issue(url: str, environ: Mapping[str, str]) -> RequestDraft | None:
-    from forge_bot.github_api.issue import fetch_issue, parse_issue_url, rendered_issue, source_of
+    from forge_bot.forge import fetch_issue, parse_issue_url, rendered_issue
 
     ref = parse_issue_url(url, hosts_of(os.environ))
     if ref is None and not re.search(r"\s", url):
@@ -84,7 +84,7 @@ def _of_issue(url: str, environ: Mapping[str, str]) -> RequestDraft | None:
     draft = RequestDraft(
         title=issue.title.strip() or f"Issue {issue.number}",
         text=issue.body,
-        source=source_of(issue),
+        source=source_of_issue(issue.number, issue.url, issue.author.login),
         labels=issue.labels,
         issue_type=issue.type,
     )
@@ -98,7 +98,7 @@ def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
     """
 
     def post(url: str, text: str) -> str:
-        from forge_bot.github_api.issue import comment_once, parse_issue_url
+        from forge_bot.forge import comment_once, parse_issue_url
 
         if (ref := parse_issue_url(url, hosts_of(os.environ))) is None:
             raise _no_issue(url)

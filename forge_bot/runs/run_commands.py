@@ -29,6 +29,7 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import BadOption
+from forge_bot.forge.types import FailedCheck
 from forge_bot.gate.grammar import (
     Abandon,
     AnswerCommand,
@@ -46,7 +47,6 @@ from forge_bot.gate.grammar import (
 )
 from forge_bot.git import blob_id
 from forge_bot.git.commit_history import changed
-from forge_bot.github_api.types import FailedCheck
 from forge_bot.prompts.untrusted import clean, clean_plain
 from forge_bot.runs.branch_for_merge import fetch_for_update, update
 from forge_bot.runs.frozen_attachments import FrozenFiles

@@ -26,7 +26,7 @@ from forge_bot.store.run_folder import REPORTS, STATE, read_reports, read_state
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
-    from forge_bot.github_api.types import PullRequest
+    from forge_bot.forge.types import PullRequest
 
 
 class RunSnapshot(NamedTuple):

@@ -12,7 +12,7 @@ import yaml
 
 from forge_bot import __version__
 from forge_bot.agent.models.known_providers import EXTRAS
-from forge_bot.gate.github_names import HOST, WORKFLOWS
+from forge_bot.forge import HOST, WORKFLOWS
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.values import Frozen

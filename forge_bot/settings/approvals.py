@@ -15,8 +15,8 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from forge_bot.gate.github_names import CODE_OWNERS
-from forge_bot.gate.people import Membership, Role
+from forge_bot.forge import CODE_OWNERS
+from forge_bot.forge.types import Membership, Role
 from forge_bot.settings.protected_paths import checked_pattern, matches_path, pattern_expression
 from forge_bot.values import Frozen
 

@@ -15,10 +15,9 @@ from temporalio.service import RPCError
 
 from forge_bot.bot.job_context import JobContext, read_job_context
 from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
-from forge_bot.gate import outputs
+from forge_bot.forge import read_step_context, show_error, show_notice, write_outputs, write_summary
+from forge_bot.forge.json_values import read_json
 from forge_bot.gate.environment_variables import INPUT_VARIABLES
-from forge_bot.gate.github import read_json
-from forge_bot.gate.github_names import read_step_context
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
 from forge_bot.temporal.temporal_server import connect, make_forge_error, read_named_place
@@ -43,13 +42,13 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     try:
         around, context = read_job_context(environ), read_step_context(environ)
     except ForgeError as error:
-        outputs.error(f"{error.code}: {error.message} {hint_of(error)}")
+        show_error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
     try:
         summary = asyncio.run(_hand_over(around, environ))
     except ForgeError as error:
         hint = say(_ADVICE[type(error)])
-        outputs.error(f"{error.code}: {error.message} {hint}")
+        show_error(f"{error.code}: {error.message} {hint}")
         text = say(
             "gate.no_server",
             message=error.message,
@@ -61,9 +60,9 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
         tell_thread(environ, around.inputs, context, text)
         return error.exit_code
     issue = str(around.wake.issue)
-    outputs.write_outputs(context.outputs, {"outcome": "working", "issue": issue})
-    outputs.write_summary(context.summary, summary)
-    outputs.notice(summary)
+    write_outputs(context.outputs, {"outcome": "working", "issue": issue})
+    write_summary(context.summary, summary)
+    show_notice(summary)
     return 0
 
 

@@ -32,8 +32,8 @@ from forge_bot.errors import (
     TemporalRefused,
     TokenRefused,
 )
+from forge_bot.forge import job_variables, server_of
 from forge_bot.gate.environment_variables import GATE_VARIABLES
-from forge_bot.gate.github_names import job_variables, server_of
 from forge_bot.git import Repository
 from forge_bot.sandbox.helper_processes import keeper
 from forge_bot.temporal.run_activities import RunActivities, TellOf

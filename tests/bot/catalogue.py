@@ -7,10 +7,11 @@ from forge_bot.bot.comments.command_replies import failed
 from forge_bot.bot.comments.reply import CommentReply, pull_request_link, reply, standing
 from forge_bot.engine.state import OpenGate
 from forge_bot.errors import NoTestCommand, PermissionMissing, ReportRejected
+from forge_bot.forge.types import Role
 from forge_bot.gate import messages
 from forge_bot.gate.grammar import Mistyped
 from forge_bot.gate.parse_comment import parse_comment
-from forge_bot.gate.people import Denied, DenyReason, Role
+from forge_bot.gate.people import Denied, DenyReason
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.markdown_templates import Markdown
 from tests.bot import scene

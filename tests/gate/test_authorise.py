@@ -5,22 +5,18 @@ from typing import Any
 import pytest
 
 from forge_bot.errors import BadInput
+from forge_bot.forge.github.gate_client import read_account, read_membership
+from forge_bot.forge.json_values import Node
+from forge_bot.forge.types import Account, AccountKind, Membership, Role, UnknownRole, account_named
 from forge_bot.gate.environment_variables import read_inputs
-from forge_bot.gate.github import Node, read_account, read_membership
 from forge_bot.gate.people import (
-    Account,
-    AccountKind,
     ActorPart,
     Allowed,
     Attempt,
     Denied,
     DenyReason,
-    Membership,
     Policy,
     RequestedOperation,
-    Role,
-    UnknownRole,
-    account_named,
     authorise,
     to_ask_about,
 )

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.artifacts.plans import ChangeType
+from forge_bot.forge import StepContext
+from forge_bot.forge.json_values import Node, read_json
+from forge_bot.forge.types import AccountKind
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import Intent, Nothing, Trigger, issue_of_branch, read_event
-from forge_bot.gate.github import Node, read_json
-from forge_bot.gate.github_names import StepContext
-from forge_bot.gate.people import AccountKind, ActorPart, RequestedOperation
+from forge_bot.gate.people import ActorPart, RequestedOperation
 from forge_bot.store import branch_name
 from tests.gate.payloads import (
     Json,

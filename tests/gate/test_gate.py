@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forge_bot.gate.github import PAGE
+from forge_bot.forge.github.gate_client import PAGE
 from tests.gate.conftest import Gate
 from tests.gate.payloads import changed, checked, commented, dispatched, labelled, user
 from tests.gate.small_api import OWN, SmallApi, Trouble

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.gate import outputs
+from forge_bot.forge import show_error, show_notice, show_warning, write_outputs, write_summary
 from forge_bot.gate.messages import plain, shown
 from tests.gate.conftest import read_outputs
 
@@ -18,7 +18,7 @@ from tests.gate.conftest import read_outputs
 def test_values_come_out_as_they_went_in(tmp_path: Path, value: str) -> None:
     path = tmp_path / "output"
     for _ in range(2):
-        outputs.write_outputs(str(path), {"before": "no", "odd": value, "proceed": "false"})
+        write_outputs(str(path), {"before": "no", "odd": value, "proceed": "false"})
     assert read_outputs(path.read_text(encoding="utf-8")) == {
         "before": "no",
         "odd": value,
@@ -33,10 +33,10 @@ def test_values_come_out_as_they_went_in(tmp_path: Path, value: str) -> None:
 
 
 def test_a_message_stays_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    outputs.notice("100%\n::set-output name=proceed::true\r::stop")
-    outputs.warning("a")
-    outputs.error("b")
-    outputs.error("c", "a,line=9::%\n.py", 3)
+    show_notice("100%\n::set-output name=proceed::true\r::stop")
+    show_warning("a")
+    show_error("b")
+    show_error("c", "a,line=9::%\n.py", 3)
     assert capsys.readouterr().out.splitlines() == [
         "::notice title=forge-bot::100%25%0A::set-output name=proceed::true%0D::stop",
         "::warning title=forge-bot::a",
@@ -46,7 +46,7 @@ def test_a_message_stays_on_its_line(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_without_a_summary_nothing_is_written() -> None:
-    outputs.write_summary("", "text")
+    write_summary("", "text")
 
 
 @given(st.text(max_size=300))

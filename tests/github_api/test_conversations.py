@@ -12,9 +12,9 @@ from forge_bot.errors import (
     MovedElsewhere,
     TextTooLong,
 )
-from forge_bot.gate.people import AccountKind
-from forge_bot.gate.people import Role as Rank
-from forge_bot.github_api.pygithub import GitHub
+from forge_bot.forge.github.client import GitHub
+from forge_bot.forge.types import AccountKind
+from forge_bot.forge.types import Role as Rank
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue, Repository, Role
 from tests.github_api import never

@@ -3,11 +3,12 @@ repository there; a token goes nowhere else.
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from forge_bot.errors import IssueUnavailable
-from forge_bot.github_api.issue import IssueRef, fetch_issue, parse_issue_url, parse_remote
+from forge_bot.forge import IssueRef, fetch_issue, parse_issue_url, parse_remote
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
 from tests.fakes.rows import rows
@@ -165,7 +166,7 @@ def test_an_issue_that_is_gone_or_hidden_is_told(github: FakeGitHub, issue: Issu
     with pytest.raises(IssueUnavailable, match="was deleted"):
         fetch_issue(REF, named(github.url, None))
     with pytest.raises(IssueUnavailable, match="no such issue") as missing:
-        fetch_issue(REF.model_copy(update={"number": 43}), named(github.url, None))
+        fetch_issue(replace(REF, number=43), named(github.url, None))
     assert "GITHUB_TOKEN" in hint_of(missing.value)
     with pytest.raises(IssueUnavailable, match="token is not accepted"):
         fetch_issue(REF, named(github.url, "ghp_wrong"))

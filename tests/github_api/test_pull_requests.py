@@ -1,12 +1,13 @@
 """Pull requests, checks, facts and dispatches through the adapter."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
-from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import NewPullRequest, PullState
+from forge_bot.forge.github.client import GitHub
+from forge_bot.forge.types import NewPullRequest, PullState
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Repository
 from tests.github_api import never
@@ -49,8 +50,8 @@ def test_a_draft_is_opened_found_by_its_branch_changed_and_made_ready(
     assert bot.pull_request_for("fix/1-login") == made
     bot.update_pull_request(1, title="Login fixed", body="")
     bot.mark_ready(made)
-    assert bot.pull_request_for("fix/1-login") == made.model_copy(
-        update={"title": "Login fixed", "body": "", "draft": False}
+    assert bot.pull_request_for("fix/1-login") == replace(
+        made, title="Login fixed", body="", draft=False
     )
 
 
@@ -71,12 +72,12 @@ def test_of_several_pull_requests_of_a_branch_the_open_one_counts_and_then_the_n
 def test_a_pull_request_that_github_does_not_take_says_why(bot: GitHub, repo: Repository) -> None:
     repo.bare.set_ref("refs/heads/empty", repo.bare.head("main"))
     with pytest.raises(GitHubRefused, match="No commits between main and empty"):
-        bot.open_pull_request(NEW.model_copy(update={"head": "empty"}))
+        bot.open_pull_request(replace(NEW, head="empty"))
     with pytest.raises(GitHubRefused, match="head is invalid") as refused:
-        bot.open_pull_request(NEW.model_copy(update={"head": "unknown"}))
+        bot.open_pull_request(replace(NEW, head="unknown"))
     assert refused.value.details == ("head is invalid",)
     with pytest.raises(TextTooLong, match="title has 257"):
-        bot.open_pull_request(NEW.model_copy(update={"title": "x" * 257}))
+        bot.open_pull_request(replace(NEW, title="x" * 257))
 
 
 def test_where_actions_may_not_open_pull_requests_the_setting_is_named(
@@ -108,7 +109,7 @@ def test_a_token_without_the_permission_is_told_which_one_it_needs(
         with pytest.raises(PermissionMissing, match="Resource not accessible by integration"):
             reader.mark_ready(found)
         with pytest.raises(NotOnGitHub, match="no such pull request"):
-            reader.mark_ready(found.model_copy(update={"number": 99}))
+            reader.mark_ready(replace(found, number=99))
 
 
 def test_failed_checks_come_with_the_ends_of_their_logs_and_the_token_stays_at_home(

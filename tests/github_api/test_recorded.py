@@ -18,9 +18,9 @@ import pytest
 import yaml
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
-from forge_bot.gate.people import Role as Rank
-from forge_bot.github_api.pygithub import GitHub
-from forge_bot.github_api.types import NewPullRequest, PullState
+from forge_bot.forge.github.client import GitHub
+from forge_bot.forge.types import NewPullRequest, PullState
+from forge_bot.forge.types import Role as Rank
 from tests.fakes.github import Exchange, FakeGitHub, Role
 from tests.fakes.github.calls import matching
 from tests.fakes.github.description import description

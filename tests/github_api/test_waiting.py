@@ -12,7 +12,7 @@ from forge_bot.errors import (
     PermissionMissing,
     RateLimited,
 )
-from forge_bot.github_api.pygithub import GitHub
+from forge_bot.forge.github.client import GitHub
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue
 

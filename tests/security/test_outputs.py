@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.gate import outputs
+from forge_bot.forge import show_notice, write_line, write_outputs
 from tests.bot.stage import outputs as read
 
 HOSTILE = [
@@ -32,12 +32,12 @@ def test_no_value_can_add_an_output_of_its_own(
 ) -> None:
     path = tmp_path / "outputs"
     path.touch()
-    outputs.write_outputs(str(path), {"reason": value, "proceed": "false"})
+    write_outputs(str(path), {"reason": value, "proceed": "false"})
     found = read(path)
     assert set(found) == {"reason", "proceed"}
     assert found["proceed"] == "false"
-    outputs.notice(value)
-    outputs.line(value)
+    show_notice(value)
+    write_line(value)
     said = capsys.readouterr().out.splitlines()
     assert [
         line for line in said if obeyed(line) and not line.startswith("::notice title=forge-bot::")

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from forge_bot.errors import BadConfig
-from forge_bot.gate.people import Membership, Role, UnknownRole
+from forge_bot.forge.types import Membership, Role, UnknownRole
 from forge_bot.settings.approvals import (
     ApprovalCase,
     judge,

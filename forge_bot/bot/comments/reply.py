@@ -16,8 +16,8 @@ from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, Ta
 from forge_bot.engine.process_documents import UNNEEDED
 from forge_bot.engine.reports import Answer
 from forge_bot.engine.state import OpenGate, Reason, State
-from forge_bot.gate.github_names import WORKFLOWS, number_of
-from forge_bot.github_api.types import Reaction
+from forge_bot.forge import WORKFLOWS, number_of
+from forge_bot.forge.types import Reaction
 from forge_bot.interaction import markers
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Tone, alert

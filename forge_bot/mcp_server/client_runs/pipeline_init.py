@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask, ForgeError
+from forge_bot.forge import hosts_of, parse_issue_url
 from forge_bot.gate.flags import TaskFlags, read_task_flags
-from forge_bot.gate.github_names import hosts_of
-from forge_bot.github_api.issue import parse_issue_url
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
 from forge_bot.runs.find_runs import RunInfo, checked_out
@@ -27,7 +26,7 @@ from forge_bot.runs.request_draft import (
 from forge_bot.runs.run_snapshot import run_snapshot
 from forge_bot.runs.this_process import now
 from forge_bot.store import SPECS, slug, workspace_name
-from forge_bot.values import Effort, Frozen, Source
+from forge_bot.values import Effort, Frozen, Source, source_of_issue
 
 _SHORTEST = 3
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -70,7 +69,7 @@ def read_run_name(text: str) -> str:
 
 def _read_url(url: str, hosts: tuple[str, ...]) -> Source | str:
     if (issue := parse_issue_url(url, hosts)) is not None:
-        return issue.source
+        return source_of_issue(issue.number, issue.url)
     if (jira := _JIRA.fullmatch(url)) is not None:
         return Source(
             type="jira_issue", id=jira["id"], url=f"https://{jira['host']}/browse/{jira['id']}"

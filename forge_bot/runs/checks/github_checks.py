@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from forge_bot.errors import ForgeError, NotOnGitHub, PermissionMissing
-from forge_bot.gate.github_names import token_of
+from forge_bot.forge import token_of
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.checks import CheckResult, CheckSubject, note, warn
 from forge_bot.runs.workflow_file import (
@@ -22,9 +22,8 @@ from forge_bot.text_format import names
 from forge_bot.values import Tier
 
 if TYPE_CHECKING:
-    from forge_bot.github_api import Forge
-    from forge_bot.github_api.issue import RepositoryAddress
-    from forge_bot.github_api.types import RepositoryFacts
+    from forge_bot.forge import Forge, RepositoryAddress
+    from forge_bot.forge.types import RepositoryFacts
 
 _START = LABELS[0].name
 _USES = re.compile(r"^\s*(?:- )?uses: *[\"']?([\w.-]+/[\w.-]+)([\w./-]*)@([^\s\"']+)", re.MULTILINE)
@@ -46,7 +45,7 @@ def github(subject: CheckSubject) -> Iterator[CheckResult]:
     url = subject.repository.remote_url()
     if url is None:
         return
-    from forge_bot.github_api.issue import parse_remote
+    from forge_bot.forge import parse_remote
 
     place = parse_remote(url, subject.environ)
     if place is not None:
@@ -60,7 +59,7 @@ def check_repository(
     """Yield the bot's requirements on GitHub; `key` is the secret of the configured model, if that
     is known. Without a token, yield only how to get one.
     """
-    from forge_bot.github_api import connect
+    from forge_bot.forge import connect
 
     token = token_of(environ)
     if not token:
@@ -142,7 +141,7 @@ def _switched_on(place: "RepositoryAddress", what: str, workflow: str, state: st
 
 def _actions(place: "RepositoryAddress", token: str, text: str) -> Iterator[CheckResult]:
     """Yield whether each action of the workflow is there and held fast by a commit."""
-    from forge_bot.github_api import connect
+    from forge_bot.forge import connect
 
     for name, folder, ref in dict.fromkeys(_USES.findall(text)):
         with connect(name, token, place.api, patience=0) as action:

@@ -1,8 +1,7 @@
 """GitHub's answers, and the few questions that the gate asks it over urllib: an answer or the
 reason why there is none, never an exception.
 
-JSON from outside is read without trust: a missing value, or one of another type, is empty. The own
-comments are found by their hidden marks, so that nothing is written twice.
+The own comments are found by their hidden marks, so that nothing is written twice.
 """
 
 import http.client
@@ -10,81 +9,13 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, cast
 from urllib.parse import quote
 
-from forge_bot.gate.people import (
-    Account,
-    AccountKind,
-    Membership,
-    Role,
-    UnknownRole,
-    account_named,
-)
-
-_LARGEST_ID = 2**53
-"""Ids above this are no ids of GitHub's, and JSON would not carry them unharmed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A value in JSON, of whatever type it turns out to be."""
-
-    value: object = None
-
-    @property
-    def exists(self) -> bool:
-        """Return whether there is anything here but null."""
-        return self.value is not None
-
-    def __getitem__(self, key: str) -> "Node":
-        fields = cast("dict[str, object]", self.value)
-        return Node(fields.get(key)) if isinstance(self.value, dict) else Node()
-
-    def at(self, *keys: str) -> "Node":
-        """The value that the keys lead to, one after the other."""
-        node = self
-        for key in keys:
-            node = node[key]
-        return node
-
-    def text(self, *keys: str) -> str:
-        """The string there; empty for everything else."""
-        value = self.at(*keys).value
-        return value if isinstance(value, str) else ""
-
-    def number(self, *keys: str) -> int | None:
-        """The whole number above nothing there, as ids are; a boolean is none."""
-        value = self.at(*keys).value
-        return (
-            value
-            if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _LARGEST_ID
-            else None
-        )
-
-    def true(self, *keys: str) -> bool:
-        """Return whether the value is exactly `true`."""
-        return self.at(*keys).value is True
-
-    def items(self, *keys: str) -> "Iterator[Node]":
-        """The values of the list there; none where there is no list."""
-        value = self.at(*keys).value
-        return (
-            (Node(item) for item in cast("list[object]", value))
-            if isinstance(value, list)
-            else iter(())
-        )
-
-
-def read_json(data: bytes) -> Node:
-    """Return the JSON in these bytes; an empty node for other bytes and JSON nested too deep."""
-    try:
-        return Node(json.loads(data))
-    except (ValueError, RecursionError):
-        return Node()
-
+from forge_bot.forge.json_values import Node, read_json
+from forge_bot.forge.types import Account, AccountKind, Membership, Role, UnknownRole, account_named
 
 # -- accounts and roles
 # --------------------------------------------------------------------------------------------------

@@ -33,22 +33,22 @@ def write_summary(path: str, markdown: str) -> None:
             file.write(f"{markdown}\n")
 
 
-def notice(message: str) -> None:
+def show_notice(message: str) -> None:
     """A line that GitHub shows on the page of the run."""
     _say("notice", message)
 
 
-def warning(message: str) -> None:
+def show_warning(message: str) -> None:
     """A line that GitHub shows in yellow."""
     _say("warning", message)
 
 
-def error(message: str, file: str = "", at: int = 0) -> None:
+def show_error(message: str, file: str = "", at: int = 0) -> None:
     """A line that GitHub shows in red, beside a line of a file if one is named."""
     _say("error", message, {"file": file, "line": str(at)} if file else {})
 
 
-def line(text: str) -> None:
+def write_line(text: str) -> None:
     """A line of the log that says nothing to GitHub: its runner obeys words of others that begin
     with `::`, also behind blanks, and `##[` anywhere in a line.
     """

@@ -12,16 +12,11 @@ from forge_bot.errors import (
     NotOnGitHub,
     PermissionMissing,
 )
-from forge_bot.gate.github import Node, read_membership
-from forge_bot.gate.people import Membership, Role
-from forge_bot.github_api.connection import T, call
-from forge_bot.github_api.pull_request_calls import PullRequestCalls, account_of
-from forge_bot.github_api.types import (
-    Comment,
-    Issue,
-    Reaction,
-    RepositoryFacts,
-)
+from forge_bot.forge.github.connection import T, call
+from forge_bot.forge.github.gate_client import read_membership
+from forge_bot.forge.github.pull_request_calls import PullRequestCalls, account_of
+from forge_bot.forge.json_values import Node
+from forge_bot.forge.types import Comment, Issue, Membership, Reaction, RepositoryFacts, Role
 
 if TYPE_CHECKING:
     import github.Issue
@@ -51,6 +46,8 @@ def read_issue(issue: "github.Issue.Issue", *, whole: bool = False) -> Issue:
 
 def read_comment(comment: "IssueComment") -> Comment:
     """Return a comment as PyGithub read it."""
+    if not comment.id:
+        raise ValueError("the address of another place, not a comment")
     app = comment.performed_via_github_app
     return Comment(
         id=comment.id,
@@ -288,3 +285,14 @@ class GitHub(PullRequestCalls):
             return self._fact(read)
         except NotOnGitHub:
             return None
+
+
+def connect(name: str, token: str | None, api: str, *, patience: float = 60.0) -> GitHub:
+    """Return a client of the repository `name` (owner/name). Where a person waits who can call
+    again, `patience` is 0: nothing is waited for.
+    """
+    return GitHub(name, token, api, patience=patience)
+
+
+Forge = GitHub
+"""The client, by the name under which forge-bot knows it."""

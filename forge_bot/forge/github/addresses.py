@@ -4,13 +4,13 @@ waits.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from forge_bot.errors import GitHubError, IssueUnavailable, NotOnGitHub
-from forge_bot.gate.github_names import HOST, api_of, hosts_of, server_of, token_of
-from forge_bot.github_api import Forge, connect
-from forge_bot.github_api.types import Issue
+from forge_bot.forge.github.client import GitHub, connect
+from forge_bot.forge.github.names import HOST, api_of, hosts_of, server_of, token_of
+from forge_bot.forge.types import Issue
 from forge_bot.sentences import hint_of
-from forge_bot.values import Frozen, Source
 
 _URL = re.compile(
     r"https?://(?:www\.)?(?P<host>[a-z0-9.-]+(?::\d{1,5})?)"
@@ -20,7 +20,8 @@ _URL = re.compile(
 )
 
 
-class IssueRef(Frozen):
+@dataclass(frozen=True, slots=True)
+class IssueRef:
     """The place of an issue."""
 
     host: str
@@ -29,16 +30,9 @@ class IssueRef(Frozen):
     number: int
 
     @property
-    def source(self) -> Source:
-        """Return the issue as the origin of a request."""
-        url = f"https://{self.host}/{self.owner}/{self.repository}/issues/{self.number}"
-        return Source(type="github_issue", id=str(self.number), url=url)
-
-
-def source_of(issue: Issue) -> Source:
-    """Return an issue as the origin of a request."""
-    author = issue.author.login
-    return Source(type="github_issue", id=str(issue.number), url=issue.url, author=author)
+    def url(self) -> str:
+        """Return the page of the issue."""
+        return f"https://{self.host}/{self.owner}/{self.repository}/issues/{self.number}"
 
 
 def parse_issue_url(text: str, hosts: Sequence[str] = (HOST,)) -> IssueRef | None:
@@ -99,7 +93,7 @@ def _same(body: str, text: str) -> bool:
     return body.replace("\r\n", "\n").strip() == text.strip()
 
 
-def _connect(ref: IssueRef, environ: Mapping[str, str]) -> Forge:
+def _connect(ref: IssueRef, environ: Mapping[str, str]) -> GitHub:
     api = api_of(f"https://{ref.host}", environ)
     return connect(f"{ref.owner}/{ref.repository}", token_of(environ), api, patience=0)
 
@@ -112,7 +106,8 @@ _REMOTE = re.compile(
 )
 
 
-class RepositoryAddress(Frozen):
+@dataclass(frozen=True, slots=True)
+class RepositoryAddress:
     """A repository: its page, its API and its name there."""
 
     name: str

@@ -26,7 +26,7 @@ from forge_bot.errors import (
     TextTooLong,
     TokenRefused,
 )
-from forge_bot.gate.github import Node
+from forge_bot.forge.json_values import Node
 
 if TYPE_CHECKING:
     from github import Github

@@ -13,10 +13,12 @@ from urllib.request import Request, urlopen
 from forge_bot.errors import (
     GitHubRefused,
 )
-from forge_bot.gate.github import Node, read_account
-from forge_bot.gate.people import GHOST, Account, account_named
-from forge_bot.github_api.connection import Connection, call
-from forge_bot.github_api.types import (
+from forge_bot.forge.github.connection import Connection, call
+from forge_bot.forge.github.gate_client import read_account
+from forge_bot.forge.json_values import Node
+from forge_bot.forge.types import (
+    GHOST,
+    Account,
     FailedCheck,
     NewPullRequest,
     PullRequest,
@@ -24,6 +26,7 @@ from forge_bot.github_api.types import (
     ReviewComment,
     Reviews,
     ReviewThread,
+    account_named,
 )
 
 if TYPE_CHECKING:
