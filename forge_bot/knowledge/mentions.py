@@ -51,6 +51,13 @@ _LIKE_CODE = re.compile(
     r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\((?!s\)))|\b[A-Za-z_]\w*(?==[^=\s])"
     r"|\b[A-Za-z]\w*_\w+|\b[A-Z]+[a-z0-9]+[A-Z]\w*|\b[a-z]+[A-Z]\w*|(?<!\S)--[a-z][\w-]*\w"
 )
+_MESSAGE = re.compile(
+    r"\"([^\"\n]{15,300})\"|“([^”\n]{15,300})”|(?:Error|Exception|Warning): (.{15,300})"
+)
+"""A text in quotes, or behind the name of an error."""
+_WORDS_OF_MESSAGE = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w'-]*){2,}")
+_MOST_OF_MESSAGE = 40
+"""Characters of a message that are searched: the rest is often made by the program."""
 _ADDRESS = re.compile(r"\w+://\S+|[\w.-]+@[\w.-]+")
 _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
 _PARTS = re.compile(r".{1,300}(?:\s|$)|.{1,300}")
@@ -126,6 +133,19 @@ def mentions(text: str) -> Mentions:
 def leading_paths(text: str) -> tuple[str, ...]:
     """Return the paths with which the bullets of a text begin, in backticks."""
     return tuple(path[1] for begun in _LEADS.findall(text) if (path := _PATH.fullmatch(begun)))
+
+
+def messages(text: str) -> tuple[str, ...]:
+    """Return the beginnings of the messages that a text quotes: three plain words and more, in
+    quotes or behind the name of an error.
+    """
+    quoted = ("".join(groups) for groups in _MESSAGE.findall(text))
+    runs = (max(_WORDS_OF_MESSAGE.findall(message), key=len, default="") for message in quoted)
+    return tuple(dict.fromkeys(_begin(run) for run in runs if run))
+
+
+def _begin(run: str) -> str:
+    return run if len(run) <= _MOST_OF_MESSAGE else run[:_MOST_OF_MESSAGE].rpartition(" ")[0]
 
 
 def request_names(title: str, text: str) -> tuple[str, ...]:

@@ -134,7 +134,7 @@ def test_a_reviewer_goes_on_where_the_author_of_the_draft_looked_around(sample: 
 
 def test_a_reviewer_may_run_a_snippet_on_the_code_with_the_draft(sample: Sample) -> None:
     code = "from datetime import date as d\nfrom rota.schedule import Schedule as S\n"
-    code += "print(S(('ann',), d(2026, 1, 5)).on_call(d(2026, 1, 4)))"
+    code += "print('one')\nprint(S(('ann',), d(2026, 1, 5)).on_call(d(2026, 1, 4)))"
     requests = [
         {
             "provider": "run_snippet",
@@ -149,7 +149,8 @@ def test_a_reviewer_may_run_a_snippet_on_the_code_with_the_draft(sample: Sample)
     }
     assert sample.forge("run", TASK, "--effort", "S", "--model", sample.model(different)).code == 3
     kept = (sample.workspace / "snippets.md").read_text()
-    assert [line for line in kept.splitlines() if line in {"ann", "None"}] == ["ann", "None"]
+    lines = {"one", "ann", "-ann", "+None"}
+    assert [line for line in kept.splitlines() if line in lines] == ["one", "ann", "-ann", "+None"]
 
 
 def corrected(verdict: str, *edits: dict[str, str]) -> script.Answer:

@@ -59,6 +59,21 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert files(shown)[0] == "app/other.py"
 
 
+def test_the_code_that_raises_an_error_is_shown_before_the_one_that_defines_it(
+    tmp_path: Path,
+) -> None:
+    errors = "class PageError(ValueError):\n    pass\n" + LARGE[:9_000]
+    code = f"{LARGE[:9_000]}def turn(page):\n    if page < 0:\n"
+    code += '        raise PageError("a page has to be positive", page)\n'
+    here = repository(tmp_path, {"app/errors.py": errors, "app/turning.py": code})
+    requests = ("`PageError` for page 0", 'page 0 gives "a page has to be positive, not 0"')
+    for request in requests:
+        shown = PromptFiles(here, here.commit_id("main"), request).looked_up()
+        assert files(shown)[0] == "app/turning.py"
+        assert "if page < 0" in next(each.text for each in shown if each.kind == "file")
+    assert "“a page has to be positive” stands at app/turning.py" in told(shown)
+
+
 def test_the_class_whose_method_a_short_named_function_hands_over_to_is_shown(
     tmp_path: Path,
 ) -> None:

@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from difflib import unified_diff
 from functools import partial
 from typing import TypeVar
 
@@ -109,7 +110,7 @@ class AgentWorktrees:
         except GitFailed:
             return f"There is no {DRAFT} here that fits the files."
         after = run_snippet(project, made, wanted.code)
-        return f"Before the change: {before}\n\nWith {DRAFT}: {after}"
+        return f"Before the change: {before}\n\n{_compare(before, after)}"
 
     def _running(self, run: Callable[[_Given], str]) -> Callable[[_Given], str]:
         """Return what runs commands for an agent, unless a person agreed to go on without setup."""
@@ -119,6 +120,16 @@ class AgentWorktrees:
             return f"Nothing can run here: {left_out}" if left_out else run(given)
 
         return running
+
+
+def _compare(before: str, after: str) -> str:
+    """Return the output with the draft: only the lines that differ, if that is shorter."""
+    if before == after:
+        return f"With {DRAFT}: the same."
+    differing = list(unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
+    lines = "\n".join(line for line in differing if not line.startswith("@@"))
+    shorter = len(lines) < len(after)
+    return f"With {DRAFT}, the lines that differ:\n{lines}" if shorter else f"With {DRAFT}: {after}"
 
 
 Landed = tuple[ArtifactWritten | AgentFailed | CallsRequested, tuple[str, ...]]

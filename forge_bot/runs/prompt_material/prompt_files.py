@@ -98,7 +98,8 @@ class PromptFiles:
         the request, and the most likely files.
         """
         looked = looked_up(self.repository, self.base, self.request)
-        meant = mentions(self.request)._replace(names=looked.names)
+        meant = mentions(self.request)
+        meant = meant._replace(names=looked.names, places=(*meant.places, *looked.places))
         shown = self._show(self.base, looked.paths, meant, _FOR_REQUEST, search=True)
         findings = "\n".join(looked.told(self._shown))
         name = "looked up by our process before the first call"
