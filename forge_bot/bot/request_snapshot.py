@@ -12,8 +12,7 @@ from pathlib import Path
 
 from forge_bot.bot.thread import Thread
 from forge_bot.errors import BadOption
-from forge_bot.forge import COMMENT_LINK
-from forge_bot.forge.json_values import read_json
+from forge_bot.forge import COMMENT_LINK, issue_of_event
 from forge_bot.forge.types import AccountKind, Comment, Issue, Role
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import clean
@@ -71,13 +70,10 @@ def snapshot_request(issue: Issue, thread: Thread, given: Given, server: str) ->
 
 def _in_event(payload: Path | None, issue: Issue) -> Issue:
     """Return the issue as its event has it, if this is an event of it."""
-    if payload is None or not payload.is_file():
+    seen = issue_of_event(payload)
+    if seen is None or seen.number != issue.number:
         return issue
-    seen = read_json(payload.read_bytes())["issue"]
-    if seen.number("number") != issue.number or seen["pull_request"].exists:
-        return issue
-    labels = tuple(name for label in seen.items("labels") if (name := label.text("name")))
-    return replace(issue, title=seen.text("title"), body=seen.text("body"), labels=labels)
+    return replace(issue, title=seen.title, body=seen.body, labels=seen.labels)
 
 
 def _comments(thread: Thread, until: Comment | None) -> str:

@@ -3,6 +3,7 @@ and facts of a repository.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
@@ -84,6 +85,58 @@ class UnknownRole:
 
 
 Membership = Role | UnknownRole
+
+
+# -- events
+# --------------------------------------------------------------------------------------------------
+
+
+class ActorPart(StrEnum):
+    """The part somebody has in an event."""
+
+    AUTHOR = "author"
+    SENDER = "sender"
+    ACTOR = "actor"
+    RERUNNER = "triggering actor"
+
+
+class Trigger(StrEnum):
+    """The kind of event that brought the request."""
+
+    LABEL = "label"
+    COMMENT = "comment"
+    DISPATCH = "dispatch"
+    CHECKS = "checks"
+    STATE = "state"
+    """The issue was closed or opened again: whoever does so asks for no run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Nothing is asked for, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something happened: in a thread, or to the checks of a branch. Everything that people wrote
+    is untrusted.
+    """
+
+    trigger: Trigger
+    thread: int
+    """The issue or pull request where it happened; 0 for checks."""
+    people: Mapping[ActorPart, Account | None]
+    labels: tuple[str, ...] = ()
+    comment: int | None = None
+    body: str = ""
+    edited: bool = False
+    via_app: str = ""
+    on_pull: bool = False
+    branch: str = ""
+    check: int | None = None
+    pulls: tuple[int, ...] = ()
 
 
 # -- threads and pull requests

@@ -9,6 +9,7 @@ from enum import StrEnum
 from forge_bot.forge.types import (
     Account,
     AccountKind,
+    ActorPart,
     Membership,
     Role,
     UnknownRole,
@@ -23,15 +24,6 @@ class RequestedOperation(StrEnum):
     COMMAND = "command"
     RESUME = "resume"
     """Go on with what was allowed before. Nothing new is asked for."""
-
-
-class ActorPart(StrEnum):
-    """The part somebody has in an event."""
-
-    AUTHOR = "author"
-    SENDER = "sender"
-    ACTOR = "actor"
-    RERUNNER = "triggering actor"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from forge_bot.forge import (
     GateClient,
     OwnComments,
     StepContext,
-    read_membership,
+    read_event,
     read_step_context,
     show_error,
     show_notice,
@@ -21,21 +21,18 @@ from forge_bot.forge import (
     write_summary,
 )
 from forge_bot.forge.json_values import Node, read_json
-from forge_bot.forge.types import Account
+from forge_bot.forge.types import Account, ActorPart, Nothing, Trigger
 from forge_bot.gate import messages
 from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.gate.events import (
     GateOutcome,
     Intent,
-    Nothing,
     Result,
-    Trigger,
     issue_of_branch,
-    read_event,
+    read_request,
 )
 from forge_bot.gate.grammar import Help, Mistyped
 from forge_bot.gate.people import (
-    ActorPart,
     Denied,
     DenyReason,
     RequestedOperation,
@@ -46,27 +43,24 @@ from forge_bot.sentences import hint_of
 
 
 class Admission:
-    """Carries out one request on GitHub: one question about each person, a reaction, and comments
+    """Carries out one request: one question about each person, a reaction, and comments
     that are never written twice.
     """
 
     def __init__(
-        self, intent: Intent, github: GateClient, inputs: Inputs, context: StepContext
+        self, intent: Intent, client: GateClient, inputs: Inputs, context: StepContext
     ) -> None:
         self._intent = intent
-        self._github = github
+        self._forge = client
         self._inputs = inputs
         self._context = context
-        self._thread = OwnComments(github, intent.thread, inputs.policy.own)
+        self._thread = OwnComments(client, intent.thread, inputs.policy.own)
 
     def decide(self) -> GateOutcome:
         """Let the intent in, or refuse it."""
         intent, policy = self._intent, self._inputs.policy
-        memberships = {
-            login: read_membership(login, answer.status, answer.body, answer.reason)
-            for login in to_ask_about(intent.attempt, policy)
-            if (answer := self._github.permission(login))
-        }
+        asked = to_ask_about(intent.attempt, policy)
+        memberships = {login: self._forge.membership(login) for login in asked}
         verdict = authorise(intent.attempt, memberships, policy)
         if isinstance(verdict, Denied):
             return self._refuse(verdict)
@@ -81,7 +75,7 @@ class Admission:
             return GateOutcome(Result.HELPED, "the commands were listed", issue, verdict.by)
         if self._begins and intent.trigger is not Trigger.LABEL:
             # By this mark a workflow knows an issue without the label when it is closed.
-            self._react_to(f"issues/{issue}", "eyes")
+            self._react_to("eyes", issue)
         tracking = self._tracking(issue)
         if tracking is None and intent.trigger is Trigger.STATE:
             return GateOutcome(Result.NOTHING, "no run of this issue is under way")
@@ -93,25 +87,16 @@ class Admission:
         return self._intent.attempt.operation is RequestedOperation.START
 
     def _issue_of_pull(self) -> int | None:
-        """Return the issue of the run that a pull request belongs to. A branch of a fork may have
-        any name, so it must lie here.
-        """
-        answer = self._github.pull(self._intent.thread)
-        head, base = answer.body["head"], answer.body["base"]
-        repository = head.number("repo", "id")
-        if not answer.good or repository is None or repository != base.number("repo", "id"):
-            return None
-        return issue_of_branch(head.text("ref"))
+        """Return the issue of the run that a pull request belongs to."""
+        return issue_of_branch(self._forge.branch_of_pull(self._intent.thread))
 
     def _react(self, content: str) -> None:
         """React where the intent was written."""
-        if self._intent.comment is not None:
-            self._react_to(f"issues/comments/{self._intent.comment}", content)
-        elif self._intent.trigger is Trigger.LABEL:
-            self._react_to(f"issues/{self._intent.thread}", content)
+        if self._intent.comment is not None or self._intent.trigger is Trigger.LABEL:
+            self._react_to(content, self._intent.thread, self._intent.comment)
 
-    def _react_to(self, place: str, content: str) -> None:
-        answer = self._github.react(place, content)
+    def _react_to(self, content: str, issue: int, comment: int | None = None) -> None:
+        answer = self._forge.react(content, issue, comment)
         if not answer.good:
             _warn("the reaction could not be put there", answer.problem)
 
@@ -167,7 +152,7 @@ class Admission:
         """
         thread = self._thread
         if issue != thread.number:
-            thread = OwnComments(self._github, issue, self._inputs.policy.own)
+            thread = OwnComments(self._forge, issue, self._inputs.policy.own)
         mark = messages.tracking_mark(issue)
         if self._begins:
             text = messages.beginning(self._context.run_url, issue)
@@ -184,8 +169,8 @@ def _warn(about: str, problem: str) -> None:
 
 
 UNVERIFIED = 5
-"""Exit status when GitHub did not answer: the step is red, so that the command is not lost without
-a sign."""
+"""Exit status when the forge did not answer: the step is red, so that the command is not lost
+without a sign."""
 
 
 def run_gate(environ: Mapping[str, str]) -> int:
@@ -198,12 +183,12 @@ def run_gate(environ: Mapping[str, str]) -> int:
         inputs, context = read_inputs(environ), read_step_context(environ)
     except ForgeError as error:
         return _refused_input(error)
-    intent = read_event(context.event, _payload(context.payload), inputs, context)
+    intent = read_request(read_event(_payload(context.payload), context), inputs)
     if isinstance(intent, Nothing):
         outcome = GateOutcome(Result.NOTHING, intent.reason)
     else:
-        github = GateClient(context.api, context.repository, context.token)
-        outcome = Admission(intent, github, inputs, context).decide()
+        client = GateClient(context.api, context.repository, context.token)
+        outcome = Admission(intent, client, inputs, context).decide()
     write_outputs(context.outputs, output_values(outcome, intent, context))
     summary = f"forge-bot, at the gate: **{outcome.result}**, {outcome.reason}."
     write_summary(context.summary, summary)
@@ -288,12 +273,12 @@ def tell_thread(
     issue = read_json(environ.get("FORGE_BOT_WAKE", "").encode()).number("issue")
     if issue is None:
         return
-    github = GateClient(context.api, context.repository, context.token)
-    thread = OwnComments(github, issue, inputs.policy.own)
+    client = GateClient(context.api, context.repository, context.token)
+    thread = OwnComments(client, issue, inputs.policy.own)
     mark = messages.tracking_mark(issue)
     begun = thread.find(mark)
     if begun is not None and begun.body.startswith(messages.BEGUN):
-        answer = github.edit_comment(begun.id, f"{text}\n\n{mark}")
+        answer = client.edit_comment(begun.id, f"{text}\n\n{mark}")
         problem = "" if answer.good else answer.problem
     else:
         mark = messages.stranded_mark(f"{context.run_url}/attempts/{context.attempt}")

@@ -3,7 +3,6 @@ Temporal server. It starts or wakes the workflow of the issue, and ends.
 """
 
 import asyncio
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -15,8 +14,15 @@ from temporalio.service import RPCError
 
 from forge_bot.bot.job_context import JobContext, read_job_context
 from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
-from forge_bot.forge import read_step_context, show_error, show_notice, write_outputs, write_summary
-from forge_bot.forge.json_values import read_json
+from forge_bot.forge import (
+    issue_of_event,
+    payload_of,
+    read_step_context,
+    show_error,
+    show_notice,
+    write_outputs,
+    write_summary,
+)
 from forge_bot.gate.environment_variables import INPUT_VARIABLES
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
@@ -98,12 +104,8 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
 
 def _freeze_issue(payload: Path | None) -> str:
     """Return what a request is frozen from, if the event is one of an issue."""
-    issue = read_json(payload.read_bytes() if payload is not None else b"")["issue"]
-    if issue.number("number") is None or issue.at("pull_request").exists:
-        return ""
-    labels = [{"name": label.text("name")} for label in issue.items("labels")]
-    kept = {"number": issue.number("number"), "title": issue.text("title"), "labels": labels}
-    return json.dumps({"issue": {**kept, "body": issue.text("body")}})
+    issue = issue_of_event(payload)
+    return payload_of(issue) if issue is not None else ""
 
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.artifacts.plans import ChangeType
-from forge_bot.forge import StepContext
+from forge_bot.forge import StepContext, read_event
 from forge_bot.forge.json_values import Node, read_json
-from forge_bot.forge.types import AccountKind
+from forge_bot.forge.types import AccountKind, ActorPart, Nothing, Trigger
 from forge_bot.gate.environment_variables import Inputs
-from forge_bot.gate.events import Intent, Nothing, Trigger, issue_of_branch, read_event
-from forge_bot.gate.people import ActorPart, RequestedOperation
+from forge_bot.gate.events import Intent, issue_of_branch, read_request
+from forge_bot.gate.people import RequestedOperation
 from forge_bot.store import branch_name
 from tests.gate.payloads import (
     Json,
@@ -57,7 +57,7 @@ _JSON = st.recursive(
 
 
 def event(name: str, payload: object) -> Intent | Nothing:
-    return read_event(name, Node(payload), Inputs(), CONTEXT)
+    return read_request(read_event(Node(payload), replace(CONTEXT, event=name)), Inputs())
 
 
 def asked(name: str, payload: object) -> Intent:
@@ -108,7 +108,7 @@ def test_no_payload_is_too_odd_to_be_read(name: str, payload: object) -> None:
     [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"a":' + b"9" * 5_000 + b"}", b"null", b'"\\ud800"'],
 )
 def test_bytes_that_are_no_payload_are_nothing(data: bytes) -> None:
-    assert isinstance(read_event("issues", read_json(data), Inputs(), CONTEXT), Nothing)
+    assert isinstance(read_event(read_json(data), replace(CONTEXT, event="issues")), Nothing)
 
 
 @pytest.mark.parametrize(

@@ -124,20 +124,26 @@ class GateClient:
         self._token = token
         self._opener = urllib.request.build_opener(_Stay)
 
-    def permission(self, login: str) -> ApiAnswer:
-        """Return GitHub's answer about a person's permission here, for `read_membership`."""
-        return self._ask("GET", f"collaborators/{quote(login, safe='')}/permission")
+    def membership(self, login: str) -> Membership:
+        """Return a person's role here, or why it is not known."""
+        answer = self._ask("GET", f"collaborators/{quote(login, safe='')}/permission")
+        return read_membership(login, answer.status, answer.body, answer.reason)
 
-    def pull(self, number: int) -> ApiAnswer:
-        """Return a pull request."""
-        return self._ask("GET", f"pulls/{number}")
+    def branch_of_pull(self, number: int) -> str:
+        """Return the branch of a pull request, if it lies here: one of a fork may have any name."""
+        answer = self._ask("GET", f"pulls/{number}")
+        head, base = answer.body["head"], answer.body["base"]
+        repository = head.number("repo", "id")
+        own = answer.good and repository is not None and repository == base.number("repo", "id")
+        return head.text("ref") if own else ""
 
     def comments(self, issue: int, page: int) -> ApiAnswer:
         """Return comments of an issue or pull request, the oldest first."""
         return self._ask("GET", f"issues/{issue}/comments?per_page={PAGE}&page={page}")
 
-    def react(self, place: str, content: str) -> ApiAnswer:
-        """Put a reaction on `issues/NUMBER` or `issues/comments/ID`; one that is there stays."""
+    def react(self, content: str, issue: int, comment: int | None = None) -> ApiAnswer:
+        """Put a reaction on an issue or on a comment of it; one that is there stays."""
+        place = f"issues/{issue}" if comment is None else f"issues/comments/{comment}"
         return self._ask("POST", f"{place}/reactions", {"content": content})
 
     def comment(self, issue: int, body: str) -> ApiAnswer:
@@ -202,9 +208,9 @@ class OwnComments:
     ones are kept. Anybody can copy a mark, so the author decides.
     """
 
-    def __init__(self, github: GateClient, number: int, own: str) -> None:
+    def __init__(self, client: GateClient, number: int, own: str) -> None:
         self.number = number
-        self._github = github
+        self._client = client
         self._own = own
         self._comments: list[OwnComment] = []
         self._problem: str | None = None
@@ -221,7 +227,7 @@ class OwnComments:
         """
         if (written := self.find(mark)) is not None or self._problem:
             return written, self._problem or ""
-        answer = self._github.comment(self.number, text)
+        answer = self._client.comment(self.number, text)
         number, account = answer.body.number("id"), read_account(answer.body["user"])
         if not answer.good or number is None:
             return None, answer.problem
@@ -238,7 +244,7 @@ class OwnComments:
         """Read the comments; return the problem, empty without one."""
         page, nodes = 1, list[Node]()
         while page == 1 or len(nodes) == PAGE:
-            answer = self._github.comments(self.number, page)
+            answer = self._client.comments(self.number, page)
             if not answer.good or not isinstance(answer.body.value, list):
                 self._comments.clear()
                 return f"the comments could not be read: {answer.problem}"
