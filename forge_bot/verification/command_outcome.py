@@ -4,12 +4,12 @@ that stays the same when lines move.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.judgement import UNNAMED
-from forge_bot.verification.runner_output import RunnerResult, read_go, shown_by_go
+from forge_bot.verification.runner_output import RunnerResult, read_go
 from forge_bot.verification.runners import RUNNERS, read_report
 from forge_bot.verification.shown_output import GAP, TAIL_CHARACTERS, TAIL_LINES, shown_output
 
@@ -105,8 +105,7 @@ def read_outcome(
 
 def _read_tests(lines: list[str], reports: Mapping[str, str]) -> tuple[RunnerResult, list[str]]:
     """Return what the runners of a test command say, and the lines that tell it to people."""
-    of_go = read_go(lines)
-    shown = shown_by_go(lines) if of_go is not None else lines
+    of_go, shown = read_go(lines)
     runs = [of_go, *(read_report(*report) for report in sorted(reports.items()))]
     runs += [runner.read_output(shown) for runner in RUNNERS if runner.read_output is not None]
     known = [run for run in runs if run is not None]
@@ -117,24 +116,15 @@ def _read_tests(lines: list[str], reports: Mapping[str, str]) -> tuple[RunnerRes
     return run, shown
 
 
-def _together(runs: Iterable[RunnerResult]) -> RunnerResult:
+def _together(runs: Sequence[RunnerResult]) -> RunnerResult:
     """Combine several runners. If one count is unknown, the sum is unknown; so are the names."""
-    runs = [*runs]
-    counts = [run.tests for run in runs]
-    passed = [run.passed for run in runs]
+    counts, lists = [run.tests for run in runs], [run.passed for run in runs]
+    passed = tuple(name for names in lists for name in names or ())
     return RunnerResult(
-        tests=(
-            sum(count for count in counts if count is not None)
-            if runs and None not in counts
-            else None
-        ),
+        tests=sum(filter(None, counts)) if runs and None not in counts else None,
         failing=tuple(name for run in runs for name in run.failing),
         whole=all(run.whole for run in runs),
-        passed=(
-            tuple(name for names in passed for name in names or ())
-            if runs and None not in passed
-            else None
-        ),
+        passed=passed if runs and None not in lists else None,
     )
 
 

@@ -6,6 +6,7 @@ runners report.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from enum import StrEnum
 from posixpath import basename
@@ -37,15 +38,11 @@ def newly_red(before: CommandResult, now: CommandResult) -> tuple[str, ...]:
     """Return the newly failing tests whose outcomes can be told; `UNNAMED` stands for failures
     without a name. Of several tests of one name nobody can tell which of them failed.
     """
-    if now.name is not CommandName.TEST or not now.exit_code or not _compares(before, now):
+    ran = {cause_of(before), cause_of(now)} <= {None, Cause.ALL_RED, Cause.UNREADABLE}
+    if now.name is not CommandName.TEST or not now.exit_code or not ran:
         return ()
     new = [name for name in dict.fromkeys(now.failures) if name not in before.failures]
     return tuple(new) or (() if before.exit_code or now.failures else (UNNAMED,))
-
-
-def _compares(before: CommandResult, now: CommandResult) -> bool:
-    """Return whether tests ran in both."""
-    return {cause_of(before), cause_of(now)} <= {None, Cause.ALL_RED, Cause.UNREADABLE}
 
 
 def flaky_tests(before: CommandResult, now: CommandResult, run: RunTests) -> tuple[str, ...]:
@@ -63,38 +60,41 @@ def flaky_tests(before: CommandResult, now: CommandResult, run: RunTests) -> tup
 
 
 class _Reruns:
-    """The outcomes of one command's newly red tests so far."""
+    """The outcomes of one command's newly red tests so far; True is a failure."""
 
     def __init__(self, argv: Sequence[str], run: RunTests) -> None:
         self.argv = argv
         self.run = run
         self.flaky: set[str] = set()
-        self._seen: dict[tuple[Moment, str], set[bool]] = {}
+        self._seen = defaultdict[tuple[Moment, str], set[bool]](set)
 
     def alone(self, suspects: Sequence[str]) -> list[str]:
         """Run tests alone until their outcomes disagree; return those that this cannot judge.
 
-        All reruns of one commit come first, since each commit has to be built anew.
+        All reruns of one commit come first, since each commit has to be built anew. A test that the
+        base has not is the change's own, and stays red if it is flaky.
         """
         left = [name for name in suspects if select_tests(self.argv, (name,)) is not None]
         others = [name for name in suspects if name not in left]
         for _ in range(RERUNS):
             steady = [name for name in left if not self._is_mixed(name)]
-            after = self._outcomes(Moment.AFTER, steady)
-            others += [name for name in steady if name not in after]
-            left = [name for name in left if name not in others]
+            unread = self._run(Moment.AFTER, steady)
+            others += unread
+            left = [name for name in left if name not in unread]
         for _ in range(RERUNS):
-            asked = [name for name in left if self._needs_base(name)]
-            before = self._outcomes(Moment.BEFORE, asked)
-            # A test that is new with the change is the change's own, and stays red if it is flaky.
-            left = [name for name in left if name in before or name not in asked]
-            self.flaky |= {name for name in left if self._is_mixed(name)}
-            left = [name for name in left if name not in self.flaky]
+            wanted = [
+                name
+                for name in left
+                if not self._seen[Moment.BEFORE, name] or True in self._seen[Moment.AFTER, name]
+            ]
+            new = self._run(Moment.BEFORE, wanted)
+            self.flaky |= {name for name in left if name not in new and self._is_mixed(name)}
+            left = [name for name in left if name not in new and name not in self.flaky]
         # Green alone after the change, or red alone before it: it depends on other tests.
         return others + [
             name
             for name in left
-            if self._passes(Moment.AFTER, name) or self._fails(Moment.BEFORE, name)
+            if False in self._seen[Moment.AFTER, name] or True in self._seen[Moment.BEFORE, name]
         ]
 
     def together(self, suspects: Sequence[str]) -> None:
@@ -108,43 +108,28 @@ class _Reruns:
             self.flaky |= {name for name in left if _disagrees(name, first, result)}
             left = [name for name in left if name not in self.flaky]
 
-    def _needs_base(self, name: str) -> bool:
-        """Return whether the outcome at the base is unknown, or could decide more."""
-        return (Moment.BEFORE, name) not in self._seen or self._fails(Moment.AFTER, name)
-
     def _is_mixed(self, name: str) -> bool:
         """Return whether a test gave both outcomes at one commit."""
-        return any(self._passes(moment, name) and self._fails(moment, name) for moment in Moment)
+        return any(len(self._seen[moment, name]) > 1 for moment in Moment)
 
-    def _passes(self, moment: Moment, name: str) -> bool:
-        return False in self._seen.get((moment, name), ())
-
-    def _fails(self, moment: Moment, name: str) -> bool:
-        return True in self._seen.get((moment, name), ())
-
-    def _outcomes(self, moment: Moment, names: Sequence[str]) -> Collection[str]:
-        """Run tests, in one command if it reports each of them; return the reported ones."""
-        outcomes = dict(self._read_moment(moment, names)) if names else {}
+    def _run(self, moment: Moment, names: Sequence[str]) -> list[str]:
+        """Run tests, in one command if it reports each of them; return those not reported."""
+        unread = self._run_at_once(moment, names) if names else []
         if len(names) > 1:
-            for name in names:
-                if name not in outcomes:
-                    outcomes |= dict(self._read_moment(moment, (name,)))
-        for name, red in outcomes.items():
-            self._seen.setdefault((moment, name), set()).add(red)
-        return outcomes
+            unread = [name for name in unread if self._run_at_once(moment, (name,))]
+        return unread
 
-    def _read_moment(self, moment: Moment, names: Sequence[str]) -> Iterator[tuple[str, bool]]:
-        """Yield each test whose outcome a run of these tests shows, and whether it failed."""
+    def _run_at_once(self, moment: Moment, names: Sequence[str]) -> list[str]:
         selection = select_tests(self.argv, names)
         result = self.run(moment, names) if selection is not None else None
         if selection is None or result is None or result.timed_out:
-            return
+            return [*names]
         whole = UNNAMED not in result.failures and (result.tests or 0) >= selection.tests
-        for name in names:
-            if name in result.failures:
-                yield name, True
-            elif whole and (result.failures or not result.exit_code):
-                yield name, False
+        passes = whole and bool(result.failures or not result.exit_code)
+        read = [name for name in names if passes or name in result.failures]
+        for name in read:
+            self._seen[moment, name].add(name in result.failures)
+        return [name for name in names if name not in read]
 
 
 def _disagrees(name: str, first: bool, result: CommandResult) -> bool:
@@ -228,17 +213,13 @@ def _lies_in(name: str, file: str) -> bool:
     return name.startswith((f"{file}:", f"{file} ")) or stem in re.split(r"[.()\s]+", name)
 
 
-def _failed_to_load(result: CommandResult) -> bool:
-    return any(_NO_TEST.search(name) for name in result.failures)
-
-
 def why_not_red(results: Sequence[CommandResult]) -> Iterator[str]:
     """Yield sentences about test commands that showed no red test at the base commit."""
     for result in results:
         words = f"`{command_line(result.argv)}`"
         if result.timed_out:
             yield f"At the base commit {words} did not end in time with the tests of this change."
-        elif _failed_to_load(result):
+        elif any(map(_NO_TEST.search, result.failures)):
             yield f"At the base commit {words} could not load the tests of this change."
         elif result.exit_code and not result.failures:
             yield f"The output of {words} does not name its tests."

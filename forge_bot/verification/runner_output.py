@@ -157,62 +157,49 @@ def read_rspec(text: str) -> RunnerResult:
 # -- go test -json, https://pkg.go.dev/cmd/test2json
 
 _GO_FRAME = re.compile(r"\s*(?:=== (?:RUN|PAUSE|CONT|NAME)\b.*|--- (?:PASS|SKIP): .*|PASS)")
+_GO_ENDS = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 
 
-def read_go(lines: Lines) -> RunnerResult | None:
+def read_go(lines: Lines) -> tuple[RunnerResult | None, Lines]:
     """Read the events of `go test -json`; None if there are none. A package that does not build or
     that panics is one failure: its other tests did not run.
+
+    Return also what `go test` prints without `-json`, but for the tests that passed.
     """
-    events = [event for event in map(_event, lines) if event is not None]
+    read = [(line, _event(line)) for line in lines]
+    events = [event for _, event in read if event]
     if not events:
-        return None
-    ends = [event for event in events if event["Action"] in {"pass", "fail", "skip"}]
-    tests = [event for event in ends if event.get("Test")]
+        return None, lines
+    tests = [event for event in events if event.get("Test") and event["Action"] in _GO_ENDS]
+    cases = [(f"{event['Package']} {event['Test']}", _GO_ENDS[event["Action"]]) for event in tests]
+    red = {event["Package"] for event in tests if event["Action"] == "fail"}
+    packages = [
+        event["Package"] for event in events if event["Action"] == "fail" and not event.get("Test")
+    ]
     panicked = {
         event["Package"]
         for event in events
         if "Package" in event and event.get("Output", "").startswith("panic: ")
     }
-    cases = [
-        (
-            f"{event['Package']} {event['Test']}",
-            {"pass": "passed", "fail": "failed", "skip": "skipped"}[event["Action"]],
-        )
-        for event in tests
-    ]
-    red = {event["Package"] for event in tests if event["Action"] == "fail"}
-    packages = [
-        event["Package"] for event in ends if not event.get("Test") and event["Action"] == "fail"
-    ]
     cases += [(name, "error") for name in packages if name not in red or name in panicked]
-    return _result(cases, whole=not panicked)
-
-
-def shown_by_go(lines: Lines) -> list[str]:
-    """Return what `go test` prints without `-json`, but for the tests that passed."""
-    events = [(line, _event(line)) for line in lines]
-    silent = {
-        (event["Package"], event.get("Test"))
-        for _, event in events
-        if event is not None and event["Action"] in {"pass", "skip"} and event.get("Test")
-    }
-    return [
+    silent = {(event["Package"], event["Test"]) for event in tests if event["Action"] != "fail"}
+    shown = [
         printed
-        for line, event in events
-        if (printed := line if event is None else event.get("Output", "").rstrip("\n"))
-        and (event is None or (event.get("Package"), event.get("Test")) not in silent)
-        and not (event is not None and _GO_FRAME.fullmatch(printed))
+        for line, event in read
+        if (printed := event.get("Output", "").rstrip("\n") if event else line)
+        and (event.get("Package"), event.get("Test")) not in silent
+        and not (event and _GO_FRAME.fullmatch(printed))
     ]
+    return _result(cases, whole=not panicked), shown
 
 
-def _event(line: str) -> dict[str, str] | None:
-    if not line.startswith("{"):
-        return None
+def _event(line: str) -> dict[str, str]:
+    """Return the event in a line; empty for another line."""
     try:
-        event = json.loads(line)
+        event = json.loads(line) if line.startswith("{") else {}
     except ValueError:
-        return None
-    return event if "Action" in event and ("Package" in event or "ImportPath" in event) else None
+        return {}
+    return event if "Action" in event and ("Package" in event or "ImportPath" in event) else {}
 
 
 # -- text
