@@ -175,16 +175,8 @@ def read_outline(design: str) -> DesignOutline:
             name for block in _items(design, "Test Strategy") if (name := _test_name(block))
         ),
         interfaces=_interfaces(design),
-        risks=tuple(
-            without_numbers(block.words)
-            for block in _items(design, "Risks")
-            if block.depth == 1 and not _NONE.match(block.text.strip())
-        ),
-        settled=tuple(
-            without_numbers(block.words)
-            for block in _items(design, "Decisions")
-            if block.depth == 1 and not block.number and not _NONE.match(block.text.strip())
-        ),
+        risks=_points(_items(design, "Risks")),
+        settled=_points([one for one in _items(design, "Decisions") if not one.number]),
         decisions=read_open_decisions(design)[0],
     )
 
@@ -213,6 +205,12 @@ def joined_codes(block: Block) -> tuple[str, ...]:
 
 def _items(design: str, heading: str) -> list[Block]:
     return [block for block in blocks_below(design, heading) if block.starts_item]
+
+
+def _points(items: Sequence[Block]) -> tuple[str, ...]:
+    """Return the words of the top items, without what says that there are none."""
+    tops = (item for item in items if item.depth == 1 and not _NONE.match(item.text.strip()))
+    return tuple(without_numbers(item.words) for item in tops)
 
 
 def _examples(design: str) -> tuple[Example, ...]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from forge_bot.artifacts.markdown import Block, BlockKind, blocks_below, read_blocks
+from forge_bot.artifacts.markdown import Block, BlockKind, blocks_below, read_blocks, sections_where
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.text_format import cut, gist, one_line
 from forge_bot.values import Finding, Frozen, Inspection, Problem, Severity, Verdict
@@ -168,13 +168,12 @@ def check_headings(markdown: str, required: Sequence[str]) -> tuple[Problem, ...
             " what is not needed"
         )
         return (Problem(place="", message=message, fatal=True),)
-    blocks = read_blocks(markdown)
-    if all(block.kind is BlockKind.RULE or block.empty for block in blocks):
+    if all(block.kind is BlockKind.RULE or block.empty for block in read_blocks(markdown)):
         return (Problem(place="", message="the file is empty", fatal=True),)
     return tuple(
         Problem(place=name, message=message, fatal=False)
         for name in required
-        if (message := _lacking(name, blocks))
+        if (message := _lacking(name, markdown))
     )
 
 
@@ -200,37 +199,29 @@ def inspect(
     return inspection if judged is None else inspection.replace(**judged._asdict())
 
 
-def _lacking(name: str, blocks: Sequence[Block]) -> str:
-    """Return what a required heading lacks; "" where nothing."""
-    places = [place for place, block in enumerate(blocks) if _rest(block, name) is not None]
-    right = [place for place in places if blocks[place].level == _LEVEL]
-    if any(_is_filled(name, blocks, place) for place in right):
-        return ""
-    if right:
+def _lacking(name: str, markdown: str) -> str:
+    """Return what a required heading lacks; "" where nothing. It has text after a colon on its line
+    or below it.
+    """
+
+    def is_named(block: Block) -> bool:
+        heading = one_line(block.text).partition(":")[0]
+        return block.level == _LEVEL and heading.casefold() == name.casefold()
+
+    sections = [*sections_where(markdown, is_named)]
+    for heading, end in sections:
+        inside = [block for block in read_blocks(markdown) if heading.line < block.line < end]
+        texts = [
+            block.text + " ".join(block.cells)
+            for block in inside
+            if block.kind is not BlockKind.HEADING
+        ]
+        if not all(map(_is_nothing, (one_line(heading.text).partition(":")[2], *texts))):
+            return ""
+    if sections:
         return f"there is nothing below `## {name}`; write that part"
     level = "of level 2, outside of a code fence"
     return f"the heading is missing; add `## {name}`, {level}, and write that part"
-
-
-def _rest(block: Block, name: str) -> str | None:
-    """Return the text after the name and a colon in a heading; None if it is another heading."""
-    heading, _, rest = one_line(block.text).partition(":")
-    is_named = block.kind is BlockKind.HEADING and heading.casefold() == name.casefold()
-    return rest if is_named and not block.quoted else None
-
-
-def _is_filled(name: str, blocks: Sequence[Block], place: int) -> bool:
-    """Return whether the heading at a place has text, after a colon on its line or below it."""
-    if not _is_nothing(_rest(blocks[place], name) or ""):
-        return True
-    for block in blocks[place + 1 :]:
-        if block.kind is BlockKind.HEADING and block.level <= _LEVEL:
-            return False
-        if block.kind is not BlockKind.HEADING and not _is_nothing(
-            block.text + " ".join(block.cells)
-        ):
-            return True
-    return False
 
 
 def _is_nothing(text: str) -> bool:

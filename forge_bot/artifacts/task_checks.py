@@ -32,7 +32,7 @@ def check(tasks: Sequence[TaskSpec]) -> tuple[Problem, ...]:
         )
         return (*problems, Problem(place="", message=message, fatal=True))
     if unique:
-        problems += [*_cycles(tasks), *_overlaps(tasks), *_lone_tests(tasks)]
+        problems += [*_cycles_or_overlaps(tasks), *_lone_tests(tasks)]
     return tuple(problems)
 
 
@@ -73,29 +73,28 @@ def _check_task(task: TaskSpec, known: set[TaskId]) -> Iterator[Problem]:
         yield problem("add acceptance criteria, such as `- [ ] AC-1: …`", fatal=False)
 
 
-def _cycles(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
-    order = {task.id: number for number, task in enumerate(tasks)}
+def _cycles_or_overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
+    """Yield a circle of tasks that wait for each other; without one, the tasks that could run at
+    the same time with a file in common.
+    """
+    known = {task.id for task in tasks}
     graph = {
-        task.id: [other for other in task.depends_on if other in order and other != task.id]
+        task.id: [other for other in task.depends_on if other in known - {task.id}]
         for task in tasks
     }
     try:
-        graphlib.TopologicalSorter(graph).prepare()
+        order = [*graphlib.TopologicalSorter(graph).static_order()]
     except graphlib.CycleError as error:
         # The sorter lists each node before the one that needs it, and the first one again at the
         # end.
-        cycle: list[TaskId] = error.args[1][:0:-1]
-        start = cycle.index(min(cycle, key=order.__getitem__))
-        circle = [*cycle[start:], *cycle[:start], cycle[start]]
-        message = (
-            f"these tasks wait for each other: {' → '.join(circle)}; take one of the dependencies"
-            " out"
-        )
+        circle: list[TaskId] = error.args[1][::-1]
+        named = " → ".join(circle)
+        message = f"these tasks wait for each other: {named}; take one of the dependencies out"
         yield Problem(place=place(circle[0]), message=message, fatal=True)
-
-
-def _overlaps(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
-    needs = _all_needs(tasks)
+        return
+    needs: dict[TaskId, set[TaskId]] = {}
+    for number in order:
+        needs[number] = {*graph[number]}.union(*(needs[other] for other in graph[number]))
     for one, other in combinations([task for task in tasks if task.mode is TaskMode.PARALLEL], 2):
         path = shared_file(one.files, other.files)
         if path is not None and one.id not in needs[other.id] and other.id not in needs[one.id]:
@@ -110,11 +109,8 @@ def _lone_tests(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
     codes = [task for task in tasks if not _holds_only_tests(task)]
     for task in tasks:
         needed = [code for code in codes if code.id in task.depends_on]
-        if (
-            _holds_only_tests(task)
-            and len(needed) == 1
-            and needed[0].mode is not TaskMode.HUMAN_GATE
-        ):
+        agents = [code.mode is not TaskMode.HUMAN_GATE for code in needed] == [True]
+        if _holds_only_tests(task) and agents:
             message = (
                 f"it has only tests, of what task {needed[0].id} changes; test and change are one"
                 " task: move its files and criteria there"
@@ -125,19 +121,6 @@ def _lone_tests(tasks: Sequence[TaskSpec]) -> Iterator[Problem]:
 def _holds_only_tests(task: TaskSpec) -> bool:
     agent = task.mode is not TaskMode.HUMAN_GATE
     return agent and bool(task.files) and all(map(belongs_to_tests, task.files))
-
-
-def _all_needs(tasks: Sequence[TaskSpec]) -> dict[TaskId, set[TaskId]]:
-    direct = {task.id: set(task.depends_on) for task in tasks}
-    needs: dict[TaskId, set[TaskId]] = {}
-    for task in tasks:
-        open_ids, reached = [task.id], set[TaskId]()
-        while open_ids:
-            fresh = direct.get(open_ids.pop(), set()) - reached
-            reached |= fresh
-            open_ids += fresh
-        needs[task.id] = reached
-    return needs
 
 
 def ready(

@@ -80,21 +80,10 @@ def one_task(title: str, document: str, sections: Sequence[str] = ()) -> str:
     be taken apart.
     """
     parts = [f'- the part "{part}"' for section in sections if (part := _make_heading(section))]
-    return "\n".join(
-        [
-            "# Tasks",
-            "",
-            f"## Task 1: {_make_heading(title) or 'Implement the design'}",
-            "mode: sequential",
-            "depends_on: []",
-            "",
-            f"Implement {document} as a whole, in one go." + (" It has:" if parts else ""),
-            "",
-            *parts,
-            *([""] if parts else []),
-            *_criteria(f"{document} describes"),
-        ]
-    )
+    words = f"Implement {document} as a whole, in one go." + (" It has:" if parts else "")
+    task = TaskSpec(id=TaskId("1"), title=title if one_line(title) else "Implement the design")
+    body = [words, *(["", *parts] if parts else [])]
+    return "\n".join(["# Tasks", "", *_write_task(task, body, f"{document} describes")])
 
 
 def task_list(tasks: Sequence[TaskSpec], document: str) -> str:
@@ -102,17 +91,8 @@ def task_list(tasks: Sequence[TaskSpec], document: str) -> str:
     lines = ["# Tasks", ""]
     for task in tasks:
         here = f"{document} says below task {task.id}"
-        lines += [
-            f"## Task {task.id}: {_make_heading(task.title)}",
-            f"mode: {task.mode.value}",
-            "files:",
-            *(f"- `{path}`" for path in task.files),
-            f"depends_on: [{', '.join(task.depends_on)}]",
-            "",
-            f"Implement what {here}, with the tests that it names for these files.",
-            "",
-            *_criteria(here),
-        ]
+        words = f"Implement what {here}, with the tests that it names for these files."
+        lines += _write_task(task, [words], here)
     return "\n".join(lines)
 
 
@@ -130,9 +110,20 @@ def whole_criteria(described: str) -> tuple[str, str]:
     )
 
 
-def _criteria(described: str) -> list[str]:
-    criteria = (f"- [ ] {criterion}" for criterion in whole_criteria(described))
-    return ["Acceptance criteria:", *criteria, ""]
+def _write_task(task: TaskSpec, body: Sequence[str], described: str) -> list[str]:
+    """Return the lines of a task that covers what `described` names."""
+    return [
+        f"## Task {task.id}: {_make_heading(task.title)}",
+        f"mode: {task.mode.value}",
+        *(["files:", *(f"- `{path}`" for path in task.files)] if task.files else []),
+        f"depends_on: [{', '.join(task.depends_on)}]",
+        "",
+        *body,
+        "",
+        "Acceptance criteria:",
+        *(f"- [ ] {criterion}" for criterion in whole_criteria(described)),
+        "",
+    ]
 
 
 def _sections(markdown: str, blocks: Sequence[Block]) -> Iterator[_Section]:

@@ -196,7 +196,7 @@ def read_go(lines: Lines) -> tuple[RunnerResult | None, Lines]:
 def _event(line: str) -> dict[str, str]:
     """Return the event in a line; empty for another line."""
     try:
-        event = json.loads(line) if line.startswith("{") else {}
+        event: dict[str, str] = json.loads(line) if line.startswith("{") else {}
     except ValueError:
         return {}
     return event if "Action" in event and ("Package" in event or "ImportPath" in event) else {}
