@@ -39,7 +39,12 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         changed=changed_lines(data.difference),
         difference=data.difference,
         lists=[
-            (say("question.interfaces"), _untold_interfaces(overview.outline), 2),
+            (
+                say("question.interfaces"),
+                # A draft shows them.
+                () if overview.drafted else _untold_interfaces(overview.outline),
+                2,
+            ),
             (say("question.dependencies"), overview.dependencies, 5),
         ],
         risks=risks[:shown],
@@ -68,14 +73,15 @@ def question_text(
     """
     data = question.data
     digest = data.digest[:SHOWN_DIGEST]
+    counts_for = f" (a yes counts for version `{digest}` only)" if digest else ""
     # The answers say what is asked about a design.
     decision = data.decision[:1] if data.overview.outline.approach else data.decision
     parts = (
         "  \n".join(escape.line(words, _LONGEST_DECISION) for words in decision),
         first_screen(question, approach=approach),
-        f"**{how}**:\n\n" + "\n".join(f"- `{words}`: {effect}" for words, effect in answers),
+        f"**{how}**{counts_for}:\n\n"
+        + "\n".join(f"- `{words}`: {effect}" for words, effect in answers),
         data.in_thread,
-        f"This is version `{digest}`; an approval counts for this version only." if digest else "",
     )
     return "\n\n".join(filter(None, parts))
 

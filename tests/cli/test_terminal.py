@@ -213,7 +213,7 @@ def test_the_question_has_48_lines_at_80_columns_and_begins_with_the_decisions(
             *("⚠️ Duration", "4 files, 1 of them tests", "rota/cli.py: the command"),
             *("approved with notes", "MINOR A word about swaps"),
             *("Cost: so far", "a, approve: go on with exactly this version, and 1a", "r, reject"),
-            *("?, ask", "v, view: show design.md (", "l, later", "This is version"),
+            *("?, ask", "v, view: show design.md (", "l, later", "a yes counts for version"),
         )
     ]
     assert -1 not in places, (places, question)
