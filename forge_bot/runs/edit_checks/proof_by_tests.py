@@ -124,7 +124,7 @@ def _tests_beside_code(
     before: Mapping[str, bytes], now: Mapping[str, bytes]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files of code that hold changed unit tests, as they were but for these tests."""
-    for path in filter(may_hold_tests, before):
+    for path in (path for path in before if path.endswith(".rs")):
         made = with_tests_of(before[path].decode(*_AS_IT_IS), now.get(path, b"").decode(*_AS_IT_IS))
         if made is not None:
             yield path, made.encode(*_AS_IT_IS)
@@ -246,49 +246,23 @@ def weakened_in(run: Run, base: str, head: str) -> WeakenedTests:
     )
 
 
-_ENDING = ".rs"
-_TESTS = "#[cfg(test)]"
-"""Source: "Test Organization" in https://doc.rust-lang.org/book/ch11-03-test-organization.html."""
+_RUST_TESTS = re.compile(
+    r"^#\[cfg\(test\)\][^\S\n]*\n(?:#\[(?!cfg\(test\)).*\n)*(?:pub )?mod .*\{[^\S\n]*\n"
+    r"(?:(?!#\[cfg\(test\)\]|\}).*\n)*\}[^\S\n]*(?:\n|\Z)",
+    re.MULTILINE,
+)
+"""A module of unit tests at the top level, its attributes included.
 
-
-def may_hold_tests(path: str) -> bool:
-    """Return whether a file of this name can hold code and unit tests."""
-    return path.endswith(_ENDING)
+Source: "Test Organization" in https://doc.rust-lang.org/book/ch11-03-test-organization.html.
+"""
 
 
 def with_tests_of(text: str, other: str) -> str | None:
     """Return a source file with the unit tests of another version of it; None where these are the
     same, or where the other version has none.
     """
-    lines, theirs = text.splitlines(keepends=True), other.splitlines(keepends=True)
-    own, new = [*_modules(lines)], [*_modules(theirs)]
-    if not new:
-        return None
-    place = own[0].start if own else len(lines)
-    inside = {number for module in own for number in module}
-    code = [line for number, line in enumerate(lines) if number not in inside]
-    if code and place == len(lines) and not code[-1].endswith("\n"):
-        code[-1] += "\n"
-    tests = [theirs[number] for module in new for number in module]
-    made = "".join((*code[:place], *tests, *code[place:]))
-    return None if made == text else made
-
-
-def _modules(lines: Sequence[str]) -> Iterator[range]:
-    """Yield the lines of each module of tests at the top level, its attributes included."""
-    number = 0
-    while number < len(lines):
-        first = number
-        number += 1
-        if lines[first].rstrip() != _TESTS:
-            continue
-        while number < len(lines) and lines[number].startswith("#["):
-            number += 1
-        if number == len(lines) or not lines[number].startswith(("mod ", "pub mod ")):
-            continue
-        while number < len(lines) and lines[number].rstrip() != "}":
-            number += 1
-        if number == len(lines):
-            return
-        number += 1
-        yield range(first, number)
+    tests, own = "".join(_RUST_TESTS.findall(other)), _RUST_TESTS.search(text)
+    code, below = (text[: own.start()], text[own.start() :]) if own else (text, "")
+    line_end = "" if own or not code or code.endswith("\n") else "\n"
+    made = f"{code}{line_end}{tests}{_RUST_TESTS.sub('', below)}"
+    return made if tests and made != text else None
