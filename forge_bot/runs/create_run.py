@@ -20,7 +20,7 @@ from forge_bot.git.commit_objects import delete_branch
 from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs
 from forge_bot.git.own_files import hide
 from forge_bot.git.revisions import HEADS, branch_ref
-from forge_bot.runs.find_runs import RunInfo
+from forge_bot.runs.find_runs import RunInfo, run_in
 from forge_bot.runs.request_draft import RequestDraft, guess_effort, title_of_run
 from forge_bot.runs.run import start_subject
 from forge_bot.runs.run_files import (
@@ -171,16 +171,9 @@ def create_run(
             if note is not None:
                 note(places)
             tree = new.write() if external_worktree else new.commit_apart()
-    return RunInfo(
-        name=name,
-        branch=plan.branch,
-        merge_branch=plan.merge_branch,
-        here=plan.here,
-        title=beginning.draft.title,
-        tree=tree.path,
-        effort=plan.effort.value,
-        updated_at=stamp,
-    )
+    info = run_in(tree.path, name)
+    assert info is not None  # noqa: S101 - written just now
+    return info
 
 
 def commit_start(tree: Tree, workspace: Workspace, first: RunStarted) -> None:

@@ -5,11 +5,10 @@ runs, and the one that a person means; and tells what each waits for.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
+from pydantic import AliasPath, AwareDatetime, ConfigDict, Field, ValidationError
 
 from forge_bot.errors import AmbiguousRun, ForgeError, GitFailed, UnknownRun
 from forge_bot.git import Ref, Repository, remotes
@@ -17,7 +16,7 @@ from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES, last
 from forge_bot.remedies import Remedy
 from forge_bot.store import SPECS, inside
 from forge_bot.store.run_folder import CARRIED, REPORTS, STATE
-from forge_bot.values import Frozen, Recorded, RunStatus, unless_empty
+from forge_bot.values import Recorded, RunStatus, unless_empty
 
 _OVER = frozenset({RunStatus.COMPLETED, RunStatus.ABANDONED})
 
@@ -33,23 +32,27 @@ class RunPause(Recorded):
     told: str = ""
 
 
-class RunInfo(Frozen):
-    """A run as a list shows it."""
+class RunInfo(Recorded):
+    """A run as a list shows it: that part of its state, and where it was found."""
 
-    name: str
+    model_config = ConfigDict(extra="ignore", populate_by_name=False)
+
+    name: str = Field(validation_alias="run")
     branch: str
-    merge_branch: str = Field(default="", description="the branch that is offered for merge")
-    title: str
-    tree: Path | None
-    here: bool = Field(
-        default=False, description="whether the branch for merge is the one that was checked out"
+    base_branch: str
+    merge_branch: str = Field(
+        default="",
+        validation_alias="pullRequestBranch",
+        description="the branch that is offered for merge",
     )
-    phase: str = ""
-    status: str = RunStatus.IN_PROGRESS.value
+    title: str
+    current_phase: str
+    status: RunStatus = Field(validation_alias="currentPhaseStatus")
     effort: str
-    gate: str = ""
+    gate: str = Field(default="", validation_alias=AliasPath("gate", "name"))
     pause: RunPause | None = None
-    updated_at: datetime
+    updated_at: AwareDatetime
+    tree: Path | None = None
     remote: str = Field(
         default="",
         description="the remote on whose branch it was found; empty if there is a local branch",
@@ -58,6 +61,16 @@ class RunInfo(Frozen):
         default="",
         description="the ref that has the record of an ended run whose own branch is gone",
     )
+
+    @property
+    def here(self) -> bool:
+        """Return whether the branch for merge is the one that was checked out."""
+        return self.merge_branch == self.base_branch
+
+    @property
+    def phase(self) -> str:
+        """The gate at which a person is asked, else the phase."""
+        return self.gate or self.current_phase
 
     @property
     def ref(self) -> str:
@@ -79,30 +92,6 @@ class RunInfo(Frozen):
     def ended(self) -> bool:
         """Return whether nothing is left to do."""
         return self.status in _OVER
-
-
-class _Gate(Recorded):
-    model_config = ConfigDict(extra="ignore")
-
-    name: str
-
-
-class _Record(Recorded):
-    """The part of a state that a list shows."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    run: str
-    branch: str
-    base_branch: str
-    title: str
-    pull_request_branch: str = ""
-    current_phase: str
-    current_phase_status: RunStatus
-    effort: str
-    gate: _Gate | None = None
-    pause: RunPause | None = None
-    updated_at: AwareDatetime
 
 
 def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]:
@@ -238,25 +227,9 @@ def _names_on_disk(tree: Path) -> Iterable[str]:
 
 def _info(state: bytes) -> RunInfo | None:
     """Return the run that a state tells of; None for one that cannot be read."""
-    try:
-        known = _Record.model_validate_json(state)
-    except ValidationError:
-        return None
-    gate = known.gate.name if known.gate is not None else ""
-    return RunInfo(
-        name=known.run,
-        branch=known.branch,
-        merge_branch=known.pull_request_branch,
-        here=known.pull_request_branch == known.base_branch,
-        title=known.title,
-        tree=None,
-        phase=gate or known.current_phase,
-        status=known.current_phase_status.value,
-        effort=known.effort,
-        gate=gate,
-        pause=known.pause,
-        updated_at=known.updated_at,
-    )
+    with suppress(ValidationError):
+        return RunInfo.model_validate_json(state)
+    return None
 
 
 class RunStanding(Recorded):
