@@ -24,11 +24,11 @@ from forge_bot.forge import write_line
 from forge_bot.gate import grammar
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo, resolve_run
-from forge_bot.runs.local_host import project_of
 from forge_bot.runs.notifications import Notice, log_line
 from forge_bot.runs.open_run import held_tree, look_at_run
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Installation, foundation
+from forge_bot.runs.project_commands.project import project_of
 from forge_bot.runs.run import Run
 from forge_bot.settings import load_config
 from forge_bot.values import Frozen
@@ -185,7 +185,7 @@ def _environment_key(run: Run) -> str:
 def set_up_handed(repository: Repository, handed: JobRequest) -> bool:
     """Set the environment of a handed run up, at its base commit; return whether it is complete."""
     run = look_at_run(repository, open_handed(repository, handed), load_config(repository.root))
-    results = project_of(run, run.config, print_notice).set_up()
+    results = project_of(run, print_notice).set_up()
     return all(result.exit_code == 0 for result in results)
 
 

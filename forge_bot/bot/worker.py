@@ -24,9 +24,10 @@ from forge_bot.engine import drive
 from forge_bot.errors import ForgeError
 from forge_bot.forge import WORKFLOWS
 from forge_bot.git import Repository
+from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import Inquirer
-from forge_bot.runs.local_host import LocalHost, agents_of
+from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.models_and_prompts import TierModels, end_batches, leaves_batches
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
@@ -74,11 +75,11 @@ class Worker:
 
     def _host(self, run: Run, config: Config) -> LocalHost:
         models: Mapping[Tier, Model] = TierModels(config)() if run.pipeline.speaking else {}
-        agents = agents_of(run, config, models, self.outbox.tell, self.environ)
+        agents = Agents(run, models, self.outbox.tell, environ=self.environ)
         return LocalHost(agents, withheld=(f"{WORKFLOWS}/*",))
 
     def _answer(self, run: Run, config: Config, asked: WorkerQuestion) -> str:
-        agents = agents_of(run, config, TierModels(config)(), self.outbox.tell, self.environ)
+        agents = Agents(run, TierModels(config)(), self.outbox.tell, environ=self.environ)
         inquiry = Inquirer(agents, by=asked.by, via=asked.via).inquire(asked.text, asked.key)
         return (inquiry.answer or inquiry.message)[:40_000]
 

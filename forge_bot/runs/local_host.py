@@ -5,7 +5,7 @@ own commands; and the actions of agents that it leaves to others, kept here unti
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,6 @@ from forge_bot.agent.fulfil_requests import (
     outstanding_action,
 )
 from forge_bot.agent.journal import Journal
-from forge_bot.agent.models.base import Model
 from forge_bot.agent.models.open_model import check_keys
 from forge_bot.engine import (
     Exec,
@@ -38,18 +37,13 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.capabilities.perform_calls import next_call
 from forge_bot.runs.model_access import pause_of
-from forge_bot.runs.models_and_prompts import prompts_for
-from forge_bot.runs.notifications import Message, Notify, PhaseBegan, PhaseEnded
-from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.project_commands.installation import foundation
-from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.notifications import Message, PhaseBegan, PhaseEnded
 from forge_bot.runs.publish_result import Publisher
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import read_kept
 from forge_bot.runs.this_process import now
-from forge_bot.settings import Config
 from forge_bot.store import write_whole
-from forge_bot.values import TaskId, Tier
+from forge_bot.values import TaskId
 
 
 class LocalHost:
@@ -202,44 +196,6 @@ class LocalHost:
                 )
             case "prepare" | "verify" | "apply-held" | "call-tools" | "step":
                 raise AssertionError(action.operation)
-
-
-def agents_of(
-    run: Run,
-    config: Config,
-    models: Mapping[Tier, Model],
-    tell: Notify,
-    environ: Mapping[str, str],
-    *,
-    leave_actions: bool = False,
-    delivered: Callable[[], object] = lambda: None,
-) -> Agents:
-    """Return the agents of a run, in its own tree. Raises what opening prompts raises."""
-    return Agents(
-        run,
-        project_of(run, config, tell),
-        models,
-        prompts_for(run.repository.root, run.pipeline),
-        tell,
-        environ=environ,
-        leave_actions=leave_actions,
-        delivered=delivered,
-    )
-
-
-def project_of(run: Run, config: Config, tell: Notify) -> Project:
-    """Return the project of a run, in the run's own tree."""
-    base, scope = run.state.base_commit, run.state.flags.scope
-    profile = profile_at(run.repository, base, config, scope)
-    return Project(
-        run.repository,
-        run.tree,
-        config,
-        profile,
-        tell,
-        foundation(run),
-        baseline=lambda: run.state.baseline,
-    )
 
 
 def ended_phase(pipeline: Pipeline, report: ArtifactWritten) -> PhaseEnded:

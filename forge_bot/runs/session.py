@@ -24,10 +24,11 @@ from forge_bot.engine.reports import Report
 from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
+from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import Inquirer, Inquiry, available
-from forge_bot.runs.local_host import LocalHost, agents_of
+from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.models_and_prompts import end_batches, leaves_batches
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.open_run import open_run
@@ -122,7 +123,7 @@ class Session:
 
     def inquirer(self, run: Run) -> Inquirer:
         """Return what answers a question. Raises what opening models and prompts raises."""
-        agents = agents_of(run, self.config, self.models(), self.tell, self.environ)
+        agents = Agents(run, self.models(), self.tell, environ=self.environ)
         return Inquirer(agents, by=local_user(), via=VIA)
 
     def explained(self, inquiry: Inquiry) -> Outcome:
@@ -199,12 +200,11 @@ class Session:
         """The host that performs on this machine. `delivered` is called after each report. Raises
         what opening models and prompts raises.
         """
-        agents = agents_of(
+        agents = Agents(
             run,
-            self.config,
             self.models() if run.pipeline.speaking else {},
             self.tell,
-            self.environ,
+            environ=self.environ,
             leave_actions=leave_actions,
             delivered=delivered,
         )
@@ -283,7 +283,7 @@ class TerminalHost:
             if self._asked:
                 # While a question was open, a person may have mended the project's commands.
                 commands = load_config(self.session.repository.root).commands
-                self.session.config = self.session.config.replace(commands=commands)
+                self.run.config = self.run.config.replace(commands=commands)
             self._local = self.session.local_host(self.run)
         return self._local
 

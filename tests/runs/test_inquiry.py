@@ -11,9 +11,9 @@ from forge_bot.agent.models.base import Model, ModelCall, ModelReply
 from forge_bot.engine import HumanGate
 from forge_bot.engine.reports import Asked
 from forge_bot.git import Repository
+from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import Inquirer, Inquiry
-from forge_bot.runs.local_host import agents_of
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
@@ -69,7 +69,7 @@ def asked(
     environ: Mapping[str, str] | None = None,
 ) -> Inquiry:
     notices: list[Notice] = []
-    agents = agents_of(run, run.config, models, notices.append, environ or {})
+    agents = Agents(run, models, notices.append, environ=environ or {})
     return Inquirer(agents, by="ann", via="comment").inquire(question, key)
 
 

@@ -13,7 +13,6 @@ import pytest
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.notifications import CommandBegan, Notice
 from forge_bot.runs.project_commands.command_runner import reports_of
-from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.settings import load_config
@@ -57,14 +56,8 @@ def began(folder: Path) -> Sequence[str]:
     repository = Repository.find(folder)
     config, head = load_config(repository.root), repository.commit_id("HEAD")
     told: list[Notice] = []
-    project = Project(
-        repository,
-        Tree(folder),
-        config,
-        profile_at(repository, head, config),
-        told.append,
-        Foundation(head, tuple[bytes, ...]),
-    )
+    based = Foundation(head, tuple[bytes, ...])
+    project = Project(repository, Tree(folder), config, told.append, based)
     assert [result.exit_code for result in project.set_up()] == [0]
     project.check(green)
     return [notice.name.value for notice in told if isinstance(notice, CommandBegan)]

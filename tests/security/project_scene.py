@@ -10,7 +10,6 @@ import pytest
 
 from forge_bot.git import Repository, Tree
 from forge_bot.runs.notifications import Notice
-from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
@@ -43,14 +42,9 @@ def project_in(
     """
     repository = Repository.find(folder)
     config, commit = load_config(repository.root), repository.commit_id(base)
-    return Project(
-        repository,
-        Tree(folder),
-        config,
-        profile_at(repository, commit, config),
-        ([] if told is None else told).append,
-        Foundation(commit, lambda: approved),
-    )
+    tell = ([] if told is None else told).append
+    based = Foundation(commit, lambda: approved)
+    return Project(repository, Tree(folder), config, tell, based)
 
 
 def checked(project: Project) -> list[CommandResult]:

@@ -18,8 +18,7 @@ from forge_bot.engine.state import Reason
 from forge_bot.errors import CommitsRefused
 from forge_bot.git import blob_id
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.local_host import LocalHost, project_of
-from forge_bot.runs.models_and_prompts import prompts_for
+from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.settings import load_config
@@ -48,14 +47,12 @@ def performed(scene: Scene, *edits: Mapping[str, str], draft: bool = False) -> N
     model = script.write(scene.repository.root.parent / "script.jsonl", answers)
 
     def go(run: Run) -> None:
-        project = project_of(run, run.config, lambda _notice: None)
         models = open_tiers(
             dict.fromkeys(Tier, model),
             ProviderSettings(seconds=60, retries=0, output="auto"),
             record=None,
         )
-        templates = prompts_for(scene.repository.root, run.pipeline)
-        agents = Agents(run, project, models, templates, lambda _notice: None, environ={})
+        agents = Agents(run, models, lambda _notice: None, environ={})
         asyncio.run(drive(run.pipeline, run.state, LocalHost(agents)))
 
     on_run(scene, go)

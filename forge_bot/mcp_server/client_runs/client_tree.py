@@ -12,8 +12,7 @@ from forge_bot.errors import ForeignCommits, OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
-from forge_bot.runs.project_commands.installation import foundation
-from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.project_commands.project import Project, project_of
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import RunPaths, read_kept
 from forge_bot.store import write_whole
@@ -171,8 +170,7 @@ def run_beside(run: Run, tell: Notify, do: Callable[[Project], Result]) -> Resul
     """Run project commands at the run's last commit; what they leave behind is no affair of the
     client's tree.
     """
-    profile = read_profile(run)
-    return do(Project(run.repository, run.tree, run.config, profile, tell, foundation(run)))
+    return do(project_of(run, tell))
 
 
 def read_profile(run: Run) -> Profile:

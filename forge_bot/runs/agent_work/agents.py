@@ -37,7 +37,6 @@ from forge_bot.errors import ModelUnavailable
 from forge_bot.git import blob_id
 from forge_bot.git.commit_objects import tree_without
 from forge_bot.knowledge.history import REQUEST
-from forge_bot.prompts.environment import Environment
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import answer_contract
 from forge_bot.runs.agent_work.trees_and_reports import (
@@ -54,9 +53,9 @@ from forge_bot.runs.capabilities.perform_calls import Act, SkillPerformer, Skill
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.frozen_attachments import images_for
 from forge_bot.runs.model_access import ModelAccess
-from forge_bot.runs.models_and_prompts import continued, opening
+from forge_bot.runs.models_and_prompts import continued, opening, prompts_for
 from forge_bot.runs.notifications import Notify, PhaseBegan, TellThinking, warning
-from forge_bot.runs.project_commands.project import Project, most_seconds
+from forge_bot.runs.project_commands.project import most_seconds, project_of
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
@@ -73,14 +72,13 @@ class Agents:
 
     With `leave_actions`, ActionsWanted names the tools and skills that others are to perform.
     `delivered` pushes the branch where a batch is waited for; it is called in threads.
+    Raises what opening prompts raises.
     """
 
     def __init__(
         self,
         run: Run,
-        project: Project,
         models: Mapping[Tier, Model],
-        templates: Environment,
         tell: Notify,
         *,
         environ: Mapping[str, str],
@@ -88,7 +86,8 @@ class Agents:
         delivered: Callable[[], object] = lambda: None,
     ) -> None:
         self.run = run
-        self.project = project
+        self.project = project = project_of(run, tell)
+        templates = prompts_for(run.repository.root, run.pipeline)
         self.models = models
         self.leave_actions = leave_actions
         self.tell = tell

@@ -24,10 +24,15 @@ from forge_bot.runs.project_commands.command_runner import CarriedFiles, Command
 from forge_bot.runs.project_commands.commit_profile import (
     SETUP_NOT_WALLED,
     KnownResults,
-    Profile,
+    profile_at,
     waits_for_consent,
 )
-from forge_bot.runs.project_commands.installation import Foundation, Installation, code_of
+from forge_bot.runs.project_commands.installation import (
+    Foundation,
+    Installation,
+    code_of,
+    foundation,
+)
 from forge_bot.runs.project_commands.setup_credentials import (
     check_not_kept,
     credentials,
@@ -35,6 +40,7 @@ from forge_bot.runs.project_commands.setup_credentials import (
     runs_nothing,
     secrets_in,
 )
+from forge_bot.runs.run import Run
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.sentences import say
 from forge_bot.settings import Config
@@ -63,15 +69,15 @@ class Project:
         repository: Repository,
         tree: Tree,
         config: Config,
-        profile: Profile,
         tell: Notify,
         foundation: Foundation,
+        scope: str = "",
         baseline: Callable[[], Sequence[CommandResult]] = tuple,
     ) -> None:
         self.repository = repository
         self.tree = tree
         self.config = config
-        self.profile = profile
+        self.profile = profile = profile_at(repository, foundation.commit, config, scope)
         self.tell = tell
         self.baseline = baseline
         self.expects_red = False
@@ -293,6 +299,12 @@ class Project:
         with self.trial(commit):
             outcome = self.runner.script(argv, readable, network=network, seconds=seconds)
         return outcome.replace(output="\n".join(plain_lines(outcome.output)))
+
+
+def project_of(run: Run, tell: Notify) -> Project:
+    """Return the project of a run, in the run's own tree."""
+    scope, baseline = run.state.flags.scope, lambda: run.state.baseline
+    return Project(run.repository, run.tree, run.config, tell, foundation(run), scope, baseline)
 
 
 def _narrowing(command: Command, paths: Sequence[str], place: Tree) -> tuple[str, ...]:
