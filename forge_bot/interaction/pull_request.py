@@ -19,6 +19,7 @@ from forge_bot.artifacts.read_artifact import (
 )
 from forge_bot.artifacts.test_paths import is_page
 from forge_bot.engine.capability_uses import use_lines
+from forge_bot.engine.drafts import open_findings as open_findings_of
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.state import (
     Reason,
@@ -165,7 +166,7 @@ def _is_draft(state: State, proof: Evidence) -> bool:
 
 def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
     """Return what was wrong, why, and what is different; of a change that mends nothing, the last
-    alone. The file to begin with follows.
+    alone. The file to begin with follows, and what a reviewer corrected in the draft.
     """
     change = with_requirement_words(why(view, documents), words)
     name = name_of_change(view.pipeline, view.state, documents)
@@ -184,6 +185,12 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
             with_requirement_words(risk, words)
             for risk in outline.risks
             if not risk.startswith("Unverified")
+        ],
+        corrected=[
+            with_requirement_words(finding.description.removesuffix("Corrected."), words)
+            for record in view.state.artifacts.values()
+            for finding in record.findings
+            if finding not in open_findings_of(view.state, record)
         ],
     )
 
