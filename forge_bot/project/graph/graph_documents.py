@@ -222,9 +222,8 @@ def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonVa
 
 def main_stack(graph: ProjectGraph) -> Stack | None:
     """Return the stack with the most files of code; None without code."""
-    counts = Counter(stack.name for path in _own_code(graph) if (stack := stack_for(path)))
-    most = max(counts, key=lambda name: counts[name], default="")
-    return next((stack for stack in STACKS if stack.name == most), None)
+    counts = Counter(filter(None, map(stack_for, _own_code(graph))))
+    return max(counts, key=lambda stack: counts[stack], default=None)
 
 
 def _own_code(graph: ProjectGraph) -> list[str]:

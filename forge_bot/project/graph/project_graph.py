@@ -9,6 +9,8 @@ from functools import cached_property
 from posixpath import basename, dirname
 from typing import NamedTuple
 
+from pydantic import Field
+
 from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
 from forge_bot.project.graph.syntax import FileFacts
 from forge_bot.values import Frozen
@@ -61,13 +63,24 @@ class FileNode(NamedTuple):
     problem: str = ""
 
 
-class Overrides(NamedTuple):
-    """The declarations of the manifest for a node; None for each that is absent."""
+class DeclaredNode(Frozen):
+    """A declaration of a node; fields that are left out are inferred, or stay empty."""
 
-    tier: NodeTier | None = None
-    domain: str = ""
-    criticality: Criticality = Criticality.NORMAL
-    contracts: tuple[str, ...] = ()
+    tier: NodeTier | None = Field(default=None, description="the tier, if not that of its kind")
+    domain: str = Field(default="", description="the part of the business it belongs to")
+    criticality: Criticality | None = Field(default=None, description="what a fault would do")
+    contracts: tuple[str, ...] = Field(
+        default=(), description="nodes whose interface it keeps: shop/models.py::Order"
+    )
+    dependencies: tuple[str, ...] = Field(
+        default=(), description="nodes or outside:NAME that it imports; the code must agree"
+    )
+    proposed_dependencies: tuple[str, ...] = Field(
+        default=(), description="nodes it will import, which have to be written"
+    )
+    proposed_contracts: tuple[str, ...] = Field(
+        default=(), description="nodes whose interface it will keep, which have to be written"
+    )
 
 
 @dataclass(frozen=True)
@@ -83,7 +96,7 @@ class ProjectGraph:
     facts: Mapping[str, FileFacts] = field(repr=False)
     text: Callable[[str], str] = field(repr=False)
     blob: Callable[[str], str] = field(repr=False)
-    overrides: Mapping[str, Overrides] = field(default_factory=dict[str, Overrides])
+    declared: Mapping[str, DeclaredNode] = field(default_factory=dict[str, DeclaredNode])
 
     @cached_property
     def importers(self) -> Mapping[str, tuple[str, ...]]:
@@ -96,14 +109,13 @@ class ProjectGraph:
 
     def file_node(self, path: str) -> GraphNode:
         """Return the node of a file. Raises KeyError."""
-        file = self.files[path]
-        stated = self.overrides.get(path, Overrides())
+        file, stated = self.files[path], self.declared.get(path, DeclaredNode())
         return GraphNode(
             id=path,
             kind=file.kind,
             tier=stated.tier or file.kind.tier,
             domain=stated.domain,
-            criticality=stated.criticality,
+            criticality=stated.criticality or Criticality.NORMAL,
             contracts=stated.contracts,
             problem=file.problem,
         )

@@ -23,33 +23,13 @@ from forge_bot.errors import (
 )
 from forge_bot.git import Repository
 from forge_bot.project.graph.node_types import Criticality, NodeTier
-from forge_bot.project.graph.project_graph import Overrides, ProjectGraph
+from forge_bot.project.graph.project_graph import DeclaredNode, ProjectGraph
 from forge_bot.project.graph.read_graph import graph_at
 from forge_bot.values import Frozen
 
 MANIFEST = ".forge/manifest.yaml"
 OUTSIDE = "outside:"
 """Begins the name of a package that is no file of the project."""
-
-
-class DeclaredNode(Frozen):
-    """A declaration of a node; fields that are left out are inferred, or stay empty."""
-
-    tier: NodeTier | None = Field(default=None, description="the tier, if not that of its kind")
-    domain: str = Field(default="", description="the part of the business it belongs to")
-    criticality: Criticality | None = Field(default=None, description="what a fault would do")
-    contracts: tuple[str, ...] = Field(
-        default=(), description="nodes whose interface it keeps: shop/models.py::Order"
-    )
-    dependencies: tuple[str, ...] = Field(
-        default=(), description="nodes or outside:NAME that it imports; the code must agree"
-    )
-    proposed_dependencies: tuple[str, ...] = Field(
-        default=(), description="nodes it will import, which have to be written"
-    )
-    proposed_contracts: tuple[str, ...] = Field(
-        default=(), description="nodes whose interface it will keep, which have to be written"
-    )
 
 
 class Manifest(Frozen):
@@ -87,17 +67,12 @@ def manifest_schema() -> dict[str, Any]:
 def declared(graph: ProjectGraph) -> tuple[ProjectGraph, Manifest]:
     """Return the graph with the facts of its manifest, and the manifest. Raises BadManifest."""
     manifest = read_manifest(graph.text(MANIFEST))
-    stated: dict[str, Overrides] = {}
+    stated: dict[str, DeclaredNode] = {}
     for name, node in sorted(manifest.nodes.items(), key=lambda item: _exactness(item[0])):
         for path in matching(graph, name):
-            known = stated.get(path, Overrides())
-            stated[path] = Overrides(
-                node.tier or known.tier,
-                node.domain or known.domain,
-                node.criticality or known.criticality,
-                node.contracts or known.contracts,
-            )
-    return (replace(graph, overrides=stated) if stated else graph), manifest
+            known = stated.get(path, DeclaredNode())
+            stated[path] = known.replace(**{key: value for key, value in node if value})
+    return replace(graph, declared=stated), manifest
 
 
 def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
@@ -176,7 +151,7 @@ def newly_broken(graph: ProjectGraph, base: ProjectGraph) -> tuple[GraphFinding,
 
 def scan(graph: ProjectGraph) -> tuple[GraphFinding, ...]:
     """Return the findings that need no rule, sorted by their place."""
-    return _sorted([*_unread(graph), *_missing(graph), *_find_untested(graph)])
+    return _sorted([*_find_unread(graph), *_find_untested(graph)])
 
 
 def _sorted(findings: Iterable[GraphFinding]) -> tuple[GraphFinding, ...]:
@@ -270,26 +245,22 @@ def _may_import(tier: NodeTier, other: NodeTier) -> bool:
     return not (tier.within(NodeTier.WORKER) and other.within(NodeTier.SURFACE))
 
 
-def _unread(graph: ProjectGraph) -> Iterator[GraphFinding]:
+def _find_unread(graph: ProjectGraph) -> Iterator[GraphFinding]:
     for path, node in graph.files.items():
         if node.problem:
             message = f"is not read whole: {node.problem}"
             yield _finding(graph, "SCAN-001", path, message, (path, 1), "")
-
-
-def _missing(graph: ProjectGraph) -> Iterator[GraphFinding]:
-    for path, node in graph.files.items():
         for module, line in node.missing:
             message = f"imports {module}, which is not there"
             yield _finding(graph, "SCAN-002", path, message, (path, line), module)
 
 
 def _find_untested(graph: ProjectGraph) -> Iterator[GraphFinding]:
-    for path, stated in graph.overrides.items():
-        node = graph.files[path]
-        high = stated.criticality.weight >= Criticality.HIGH.weight
+    for path in graph.declared:
+        node = graph.file_node(path)
+        high = node.criticality.weight >= Criticality.HIGH.weight
         if high and node.kind.is_code and not graph.testers.get(path):
-            message = f"is of {stated.criticality} criticality, and no test imports it"
+            message = f"is of {node.criticality} criticality, and no test imports it"
             yield _finding(graph, "SCAN-004", path, message, (path, 1), "")
 
 

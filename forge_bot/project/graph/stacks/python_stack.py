@@ -7,8 +7,7 @@ for names of the standard library.
 """
 
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from posixpath import basename, commonprefix, dirname
 from typing import TYPE_CHECKING
@@ -51,7 +50,7 @@ class _PythonRoots:
             for folder in {dirname(path) for path in self._files.intersection(listing.own())}
             if TEST_FOLDERS.isdisjoint(folder.split("/"))
         }
-        self._tops = self._top_names()
+        self._roots_around = cache(self._sort_roots)
         self._file = cache(self._find_file)
 
     def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
@@ -78,9 +77,8 @@ class _PythonRoots:
         if path := self._file(folder, module):
             return Resolution((path,))
         top = module.partition(".")[0]
-        own = {*self._sources, self._root_of[folder]}
-        roots = own.intersection(self._roots_for(folder, top))
-        if any(join(root, top) in self._packages for root in roots):
+        own = {*self._sources, self._root_of[folder]}.intersection(self._roots_for(folder, top))
+        if any(join(root, top) in self._packages for root in own):
             return Resolution(missing=module)
         return Resolution(outside=top)
 
@@ -90,12 +88,16 @@ class _PythonRoots:
         return next(filter(None, paths), None)
 
     def _roots_for(self, folder: str, top: str) -> Sequence[str]:
-        """Return the roots that hold a top name: its own, those of projects, its folder, others."""
-        own = self._root_of[folder]
         if top in sys.stdlib_module_names:
             # Python would find the standard library first, unless this very package shadows it.
+            own = self._root_of[folder]
             package = join(own, top)
             return [own] if package in self._packages and is_inside(folder, package) else []
+        return self._roots_around(folder)
+
+    def _sort_roots(self, folder: str) -> Sequence[str]:
+        """Return the roots for a file: its own, those of projects, its folder, others."""
+        own = self._root_of[folder]
         beside = set[str]() if folder in self._packages else {folder}
 
         def place(root: str) -> tuple[int, int, str]:
@@ -103,9 +105,8 @@ class _PythonRoots:
             ranks = (root == own, root in self._sources, root in beside, True)
             return ranks.index(True), -shared, root
 
-        holding = self._tops.get(top, frozenset[str]())
-        seen = (root for root in holding if root in self._visible or is_inside(folder, root))
-        return sorted({*seen, *beside}, key=place)
+        around = {root for root in self._root_of.values() if is_inside(folder, root)}
+        return sorted({*self._visible, *around, *beside}, key=place)
 
     def _find_module(self, path: str) -> str | None:
         return next((path + form for form in _FORMS if path + form in self._files), None)
@@ -119,15 +120,6 @@ class _PythonRoots:
         return next(
             (place for place in reversed(above(f"{folder}/")) if place in self._sources), ""
         )
-
-    def _top_names(self) -> Mapping[str, frozenset[str]]:
-        roots = {*self._root_of.values(), *self._sources}
-        tops: dict[str, set[str]] = defaultdict(set)
-        for path in self._files:
-            for root in roots.intersection(("", *above(path))):
-                name = path[len(root) + 1 if root else 0 :].partition("/")[0]
-                tops[name.removesuffix(".pyi").removesuffix(".py")].add(root)
-        return {name: frozenset(holders) for name, holders in tops.items()}
 
 
 def _project_folders(listing: Listing) -> Iterator[str]:
