@@ -68,7 +68,7 @@ def test_neighbours_say_how_they_stand_to_the_node(shop: ProjectGraph) -> None:
 def test_a_change_reaches_what_imports_it_also_through_others(shop: ProjectGraph) -> None:
     answer = ask_graph(shop, GraphQuestion(touches=("shop/taxes.py",)))
     assert answer.text == (
-        "3 nodes are reached by a change: 2 files of code, 1 of them with no test of their own,"
+        "3 nodes reached by a change: 2 files of code, 1 of them with no test of their own,"
         " 1 test\n"
         "shop/prices.py (module worker SHOP) directly\n"
         "shop/cli.py (entry surface SHOP low) 2 imports away\n"

@@ -1,9 +1,8 @@
-"""Questions to the graph: nodes, their neighbours, the chain between two, the reach of a change."""
+"""Questions to the graph: nodes, their neighbours, the reach of a change."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from heapq import nsmallest
 
 from pydantic import Field
 
@@ -48,30 +47,26 @@ class GraphAnswer(Frozen):
 
 def ask_graph(graph: ProjectGraph, question: GraphQuestion) -> GraphAnswer:
     """Return the answer to a question. Raises BadOption for a node that there is not."""
-    one, more, pairs = _find_answer(graph, question)
-    fitting = [(node, how) for node, how in pairs if _fits(node, question)]
-    shown = fitting[: question.limit]
-    if not (question.of or question.touches):
-        shown = nsmallest(question.limit, fitting, _place)
-    nodes = tuple(node.replace(how=how) for node, how in shown)
-    total = len(fitting)
-    sentence = one if total == 1 else more.format(total or "No")
-    return GraphAnswer(sentence=sentence, nodes=nodes, total=total)
+    noun, tail, nodes = _find_answer(graph, question)
+    fitting = [node for node in nodes if _fits(node, question)]
+    sentence = f"{several(len(fitting), noun)}{tail}"
+    shown = tuple(fitting[: question.limit])
+    return GraphAnswer(sentence=sentence, nodes=shown, total=len(fitting))
 
 
-def _find_answer(
-    graph: ProjectGraph, asked: GraphQuestion
-) -> tuple[str, str, Sequence[tuple[GraphNode, str]]]:
-    """Return the sentence for one node and for more of them, and the nodes with their relations."""
+def _find_answer(graph: ProjectGraph, asked: GraphQuestion) -> tuple[str, str, list[GraphNode]]:
+    """Return the nodes with their relations, what they are, and what else is said of them all."""
     if asked.of and asked.touches:
         raise BadOption("Ask for one thing at a time: neighbours, or a change.")
     if asked.of:
-        node = named_node(graph, asked.of)
-        return "1 neighbour", f"{{}} neighbours of {node.id}", _neighbours(graph, node)
+        node = _named_node(graph, asked.of)
+        return "neighbour", f" of {node.id}", _neighbours(graph, node)
     if asked.touches:
-        return _find_touched(graph, asked.touches)
+        return "node", *_find_touched(graph, asked.touches)
     symbols = SEPARATOR in asked.name or asked.kind in {NodeKind.SYMBOL, NodeKind.PHASE}
-    return "1 node", "{} nodes", [(node, "") for node in graph.nodes(symbols=symbols)]
+    # The worst first.
+    nodes = sorted(graph.nodes(symbols=symbols), key=lambda one: (-one.criticality.weight, one.id))
+    return "node", "", nodes
 
 
 def _fits(node: GraphNode, asked: GraphQuestion) -> bool:
@@ -84,39 +79,28 @@ def _fits(node: GraphNode, asked: GraphQuestion) -> bool:
     )
 
 
-def _place(pair: tuple[GraphNode, str]) -> tuple[int, str]:
-    """Return the place in the order: the worst first."""
-    return -pair[0].criticality.weight, pair[0].id
-
-
 def _is_named(name: str, wanted: str) -> bool:
     """Return whether an id is named as wanted: by a glob, or a part in any case."""
     return fnmatchcase(name, wanted) if "*" in wanted else wanted.lower() in name.lower()
 
 
-def named_node(graph: ProjectGraph, name: str) -> GraphNode:
+def _named_node(graph: ProjectGraph, name: str) -> GraphNode:
     """Return the node of an id, or the only one whose id ends so."""
     if (node := graph.node(name)) is not None:
         return node
     ending = [path for path in graph.files if path.endswith(f"/{name}")]
     if len(ending) == 1:
         return graph.file_node(ending[0])
-    like = ", ".join(similar_paths(graph, name))
+    like = ", ".join((ending or [path for path in graph.files if _is_named(path, name)])[:_NEAR])
     raise BadOption(
         f"There is no node {name!r}.",
         hint=f"There are: {like}." if like else "`forge-bot graph query PART` finds ids.",
     )
 
 
-def similar_paths(graph: ProjectGraph, name: str) -> list[str]:
-    """Return the first paths that end with a name, or else have it as a part."""
-    ending = [path for path in graph.files if path.endswith(f"/{name}")]
-    return (ending or [path for path in graph.files if name.lower() in path.lower()])[:_NEAR]
-
-
-def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, str]]:
+def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[GraphNode]:
     if SEPARATOR in node.id:
-        return [(graph.file_node(node.path), "contains it")]
+        return [graph.file_node(node.path).replace(how="contains it")]
     if node.kind is NodeKind.COMMAND:
         return []
     file, relations = graph.files[node.id], defaultdict[str, list[str]](list)
@@ -128,30 +112,25 @@ def _neighbours(graph: ProjectGraph, node: GraphNode) -> list[tuple[GraphNode, s
         relations[path].append(f"imported by it in line {line}")
     for path in file.tests:
         relations[path].append("tested by it")
-    near = [(graph.file_node(path), ", ".join(hows)) for path, hows in relations.items()]
-    return [*near, *((part, "in it") for part in graph.contained(node.id))]
+    near = [graph.file_node(path).replace(how=", ".join(how)) for path, how in relations.items()]
+    return [*near, *(part.replace(how="in it") for part in graph.contained(node.id))]
 
 
-def _find_touched(
-    graph: ProjectGraph, selectors: Sequence[str]
-) -> tuple[str, str, list[tuple[GraphNode, str]]]:
+def _find_touched(graph: ProjectGraph, selectors: Sequence[str]) -> tuple[str, list[GraphNode]]:
     changed = [
         path
         for selector in selectors
-        for path in matching(graph, selector) or (named_node(graph, selector).path,)
+        for path in matching(graph, selector) or (_named_node(graph, selector).path,)
     ]
     reach = reach_of(graph, changed)
     untested = sum(not graph.testers.get(path) for path in reach.code)
     without = f", {untested} of them with no test of their own" if untested else ""
-    more = (
-        f"{{}} nodes are reached by a change: {several(len(reach.code), 'file')} of code{without},"
-        f" {several(len(reach.tests), 'test')}"
-    )
+    counts = f"{several(len(reach.code), 'file')} of code{without}"
     nodes = [
-        (graph.file_node(path), "directly" if away == 1 else f"{away} imports away")
+        graph.file_node(path).replace(how="directly" if away == 1 else f"{away} imports away")
         for path, away in reach.distance.items()
     ]
-    return "1 node is reached by a change", more, nodes
+    return f" reached by a change: {counts}, {several(len(reach.tests), 'test')}", nodes
 
 
 class Reach(Frozen):
@@ -167,8 +146,4 @@ def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
     tests = [path for path in distance if graph.files[path].kind is NodeKind.TEST]
     tests += [test for path in (*changed, *distance) for test in graph.testers.get(path, ())]
     code = tuple(path for path in distance if graph.files[path].kind.is_code)
-    return Reach(
-        distance=distance,
-        code=code,
-        tests=tuple(dict.fromkeys(tests)),
-    )
+    return Reach(distance=distance, code=code, tests=tuple(dict.fromkeys(tests)))

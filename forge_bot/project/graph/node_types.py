@@ -155,12 +155,8 @@ def kind_of(path: str, entries: frozenset[str]) -> NodeKind:
     return NodeKind(kind)
 
 
-def entry_points(listing: Listing) -> frozenset[str]:
-    """Return the files that manifests declare to be started: scripts of Python projects, `bin`."""
-    return frozenset(_entries(listing))
-
-
-def _entries(listing: Listing) -> Iterator[str]:
+def entry_points(listing: Listing) -> Iterator[str]:
+    """Yield the files that manifests declare to be started: scripts of Python projects, `bin`."""
     for path in listing.own():
         folder, name = dirname(path), basename(path)
         if name == "pyproject.toml":

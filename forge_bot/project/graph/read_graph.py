@@ -179,7 +179,7 @@ def _keys(files: ProjectFiles) -> dict[str, str]:
 
 def _nodes(listing: Listing, facts: Mapping[str, FileFacts]) -> dict[str, FileNode]:
     """Return the nodes of all files, with what their imports mean."""
-    entries = entry_points(listing)
+    entries = frozenset(entry_points(listing))
     resolvers = {stack.name: stack.resolver(listing) for stack in STACKS if stack.resolver}
     nodes: dict[str, FileNode] = {}
     for path in listing.files:
