@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.project.graph.node_types import NodeKind, NodeTier
+from forge_bot.project.graph.project_graph import NodeKind, NodeTier
 from forge_bot.project.graph.read_graph import GraphReader
 from tests.project.graph_scene import git, graph, repository, write
 

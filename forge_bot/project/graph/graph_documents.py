@@ -14,8 +14,7 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.engine.step_contracts import ScaffoldArguments
 from forge_bot.errors import BadOption, UnknownNode
 from forge_bot.project.file_list import join
-from forge_bot.project.graph.node_types import EDGES, NodeKind, NodeTier
-from forge_bot.project.graph.project_graph import ProjectGraph
+from forge_bot.project.graph.project_graph import EDGES, NodeKind, NodeTier, ProjectGraph
 from forge_bot.project.graph.stacks.all_stacks import STACKS, named_stack, stack_for
 from forge_bot.project.graph.syntax import FileFacts, Stack, SymbolFact
 from forge_bot.project.graph.verify_graph import GraphFinding, Manifest, scan, verify

@@ -7,8 +7,14 @@ from fnmatch import fnmatchcase
 from pydantic import Field
 
 from forge_bot.errors import BadOption
-from forge_bot.project.graph.node_types import Criticality, NodeKind, NodeTier
-from forge_bot.project.graph.project_graph import SEPARATOR, GraphNode, ProjectGraph
+from forge_bot.project.graph.project_graph import (
+    SEPARATOR,
+    Criticality,
+    GraphNode,
+    NodeKind,
+    NodeTier,
+    ProjectGraph,
+)
 from forge_bot.project.graph.verify_graph import matching
 from forge_bot.text_format import several
 from forge_bot.values import Frozen

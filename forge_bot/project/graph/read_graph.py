@@ -14,8 +14,15 @@ from typing import NamedTuple, cast
 from forge_bot.errors import BadConfig
 from forge_bot.git import Repository, blob_id
 from forge_bot.project.file_list import Listing
-from forge_bot.project.graph.node_types import NodeKind, entry_points, kind_of
-from forge_bot.project.graph.project_graph import FileNode, GraphNode, ProjectGraph, with_tests
+from forge_bot.project.graph.project_graph import (
+    FileNode,
+    GraphNode,
+    NodeKind,
+    ProjectGraph,
+    entry_points,
+    kind_of,
+    with_tests,
+)
 from forge_bot.project.graph.stacks.all_stacks import STACKS, resolves, stack_for
 from forge_bot.project.graph.syntax import FileFacts, Stack
 from forge_bot.project.scoped_commands import scoped_commands

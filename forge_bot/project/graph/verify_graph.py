@@ -22,8 +22,7 @@ from forge_bot.errors import (
     ProposedDependencyUnresolved,
 )
 from forge_bot.git import Repository
-from forge_bot.project.graph.node_types import Criticality, NodeTier
-from forge_bot.project.graph.project_graph import DeclaredNode, ProjectGraph
+from forge_bot.project.graph.project_graph import Criticality, DeclaredNode, NodeTier, ProjectGraph
 from forge_bot.project.graph.read_graph import graph_at
 from forge_bot.values import Frozen
 
