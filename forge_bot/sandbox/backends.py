@@ -19,14 +19,13 @@ from typing import Literal, assert_never
 from forge_bot.errors import NoSandbox, SandboxFailed
 from forge_bot.sandbox import bubblewrap, landlock, seccomp
 from forge_bot.sandbox.box import (
+    TIMED_OUT,
     BackendName,
     Box,
     CannotStart,
     CommandOutcome,
-    ExceededLimit,
     ProcessReport,
     ResourceLimits,
-    cannot_start,
 )
 from forge_bot.sandbox.bubblewrap import (
     ALONE,
@@ -41,7 +40,6 @@ from forge_bot.sandbox.visible_files import Protected, visible_files
 
 Wanted = Literal["auto", "bubblewrap", "landlock", "off"]
 
-_TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
 _NOT_PERMITTED = re.compile(r"\bEPERM\b|operation not permitted", re.IGNORECASE)
 """The words for a system call that the filter refuses. Landlock refuses files by other ones."""
 _NO_CONNECTIONS = (
@@ -106,28 +104,21 @@ def run(
     found, started, or held to its limits is an outcome. SandboxFailed is raised only when the box
     itself could not be made. argv is a list of words: no shell is involved unless it is named.
     """
-    words = _check_words(argv)
+    if not argv or not argv[0] or any("\0" in word for word in argv):
+        raise SandboxFailed(
+            "A command needs a program, and no word with a null byte.",
+            hint="Write it so in .forge/config.yml.",
+        )
     binary = bubblewrap_here() if backend is BackendName.BUBBLEWRAP else ""
-    return _outcome(backend, box.limits, *_run(backend, binary, box, words, called_off))
-
-
-def _check_words(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of a command if a program can receive them."""
-    if not argv or not argv[0]:
-        raise SandboxFailed(
-            "A command without words cannot be run.", hint="Name a program in .forge/config.yml."
-        )
-    if any("\0" in word for word in argv):
-        raise SandboxFailed(
-            "A word of the command has a null byte in it.",
-            hint="Write the command without it in .forge/config.yml.",
-        )
-    return tuple(argv)
+    try:
+        return _outcome(backend, *_run(backend, binary, box, argv, called_off))
+    except CannotStart as error:
+        return CommandOutcome(exit_code=error.exit_code, output=str(error), backend=backend)
 
 
 def _run(
     backend: BackendName, binary: str, box: Box, words: Sequence[str], called_off: Event | None
-) -> tuple[int, ProcessReport | CannotStart]:
+) -> tuple[int, ProcessReport]:
     try:
         match backend:
             case BackendName.BUBBLEWRAP:
@@ -142,31 +133,13 @@ def _run(
         raise SandboxFailed(f"The box could not be made: {error}.") from error
 
 
-def _outcome(
-    backend: BackendName, limits: ResourceLimits, code: int, seen: ProcessReport | CannotStart
-) -> CommandOutcome:
-    if isinstance(seen, CannotStart):
-        return CommandOutcome(exit_code=code, output=seen.sentence, backend=backend)
-    ended = {
-        None: ("", code),
-        ExceededLimit.TIME: (f"ended after {limits.seconds:g} seconds", _TIMED_OUT),
-        ExceededLimit.MEMORY: (
-            f"ended for using more than {limits.memory_bytes // 2**20} MiB of memory",
-            _KILLED,
-        ),
-        ExceededLimit.PROCESSES: (
-            f"ended for running more than {limits.processes} processes at a time",
-            _KILLED,
-        ),
-        ExceededLimit.CALLED_OFF: ("called off", _INTERRUPTED),
-    }
-    why, exit_code = ended[seen.overrun]
-    output = seen.kept.text()
+def _outcome(backend: BackendName, code: int, seen: ProcessReport) -> CommandOutcome:
+    output, ending = seen.kept.text(), seen.ending
     refused = backend is BackendName.LANDLOCK and code != 0 and _NOT_PERMITTED.search(output)
     return CommandOutcome(
-        exit_code=exit_code,
-        output=output + (f"\n[{why}]\n" if why else ""),
-        timed_out=seen.overrun is ExceededLimit.TIME,
+        exit_code=ending.exit_code if ending else code,
+        output=output + (f"\n[{ending.words}]\n" if ending else ""),
+        timed_out=ending is not None and ending.exit_code == TIMED_OUT,
         truncated=seen.kept.truncated,
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
@@ -194,10 +167,14 @@ def bubblewrap_here() -> str:
 def _try(name: BackendName, binary: str) -> None:
     """Run a command that does nothing; raise SandboxFailed when it could not be run."""
     with tempfile.TemporaryDirectory() as folder:
-        code, seen = _run(name, binary, Box(worktree=Path(folder), limits=_PROBE), ("true",), None)
-    if isinstance(seen, CannotStart) or code != 0:
-        words = seen.sentence if isinstance(seen, CannotStart) else seen.kept.text()
-        raise SandboxFailed(words.strip() or f"a trial command ended with code {code}.")
+        box = Box(worktree=Path(folder), limits=_PROBE)
+        try:
+            code, seen = _run(name, binary, box, ("true",), None)
+        except CannotStart as error:
+            raise SandboxFailed(str(error).strip()) from None
+    if code != 0:
+        words = seen.kept.text().strip()
+        raise SandboxFailed(words or f"a trial command ended with code {code}.")
 
 
 def _apparmor() -> str:
@@ -236,7 +213,7 @@ def boxed_program(
     with visible_files(box, TEMPORARY) as seen:
         program = folder / argv[0] if "/" in argv[0] else argv[0]
         if shutil.which(program, path=seen.env["PATH"]) is None:
-            raise SandboxFailed(cannot_start(argv[0], errno.ENOENT).sentence.strip())
+            raise SandboxFailed(str(CannotStart(argv[0], errno.ENOENT)).strip())
         with ExitStack() as files:
             rules = file_of(seccomp.program(namespaces=True, network=network), files)
             # Everyone on the machine can read command lines; variables may hold credentials.

@@ -5,16 +5,18 @@ over one command from start to end: its output, time, memory and processes.
 import errno
 import os
 import selectors
-from collections.abc import Callable, Mapping
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from threading import Event
 from time import monotonic
+from typing import NamedTuple
 
 from pydantic import Field, field_validator
 
-from forge_bot.sandbox.helper_processes import descendants
+from forge_bot.sandbox.helper_processes import descendants, keeper
 from forge_bot.settings.protected_paths import held_in_sandbox
 from forge_bot.values import Frozen
 
@@ -168,37 +170,53 @@ class BoundedOutput:
         return f"{head}\n[… {self._left_out} bytes left out …]\n{tail}"
 
 
-class ExceededLimit(StrEnum):
-    """The limit that a command exceeded."""
+class Ending(NamedTuple):
+    """The exit code of a command that was ended, and the reason in words."""
 
-    TIME = "time"
-    MEMORY = "memory"
-    PROCESSES = "processes"
-    CALLED_OFF = "called off"
+    exit_code: int
+    words: str
+
+
+TIMED_OUT, _INTERRUPTED, _KILLED = 124, 130, 137
 
 
 @dataclass(frozen=True)
 class ProcessReport:
-    """The observations about one command."""
+    """The observations about one command; `ending` if it was ended from outside."""
 
     kept: BoundedOutput
-    overrun: ExceededLimit | None
+    ending: Ending | None
     seconds: float
 
 
-@dataclass(frozen=True)
-class CannotStart:
-    """A command that cannot be started. The codes are those of POSIX shells (XCU 2.8.2)."""
+class CannotStart(Exception):
+    """A command cannot be started, by a system error of exec. The codes are those of POSIX shells
+    (XCU 2.8.2).
+    """
 
-    exit_code: int
-    sentence: str
+    def __init__(self, name: str, number: int) -> None:
+        missing = number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
+        why = f"cannot be executed ({os.strerror(number)})"
+        super().__init__(f"{name}: {'no such command in the sandbox' if missing else why}.\n")
+        self.exit_code = 127 if missing else 126
 
 
-def cannot_start(name: str, number: int) -> CannotStart:
-    """Return the exit code and sentence for a system error of exec."""
-    if number in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
-        return CannotStart(127, f"{name}: no such command in the sandbox.\n")
-    return CannotStart(126, f"{name}: cannot be executed ({os.strerror(number)}).\n")
+def start_kept(
+    words: Sequence[str], descriptors: tuple[int, ...], stdin: int = subprocess.DEVNULL
+) -> "subprocess.Popen[bytes]":
+    """Start a program under a keeper, which ends all of its processes; both streams of its output
+    are one pipe.
+    """
+    return subprocess.Popen(
+        [*keeper(), *words],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"PATH": "/usr/bin:/bin"},
+        cwd="/",
+        pass_fds=descriptors,
+        start_new_session=True,
+    )
 
 
 def watch(
@@ -214,28 +232,28 @@ def watch(
     sets `called_off`. The end of the output means that all processes have ended: both backends hold
     it open until the last process has ended.
     """
-    began, kept, overrun = monotonic(), BoundedOutput(limits.output_bytes), None
+    began, kept, ending = monotonic(), BoundedOutput(limits.output_bytes), None
     next_look, ended = began + _LOOK_SECONDS / 2, False
     try:
         with selectors.DefaultSelector() as waiting:
             waiting.register(output, selectors.EVENT_READ)
-            while overrun is None and not ended:
+            while ending is None and not ended:
                 now = monotonic()
                 if now >= next_look:
-                    overrun = _overrun(above, limits, called_off)
+                    ending = _ending(above, limits, called_off)
                     next_look = now + max(_LOOK_SECONDS, (monotonic() - now) * _LOOK_SHARE)
                 if now >= began + limits.seconds:
-                    overrun = ExceededLimit.TIME
-                ended = overrun is None and _take(
+                    ending = Ending(TIMED_OUT, f"ended after {limits.seconds:g} seconds")
+                ended = ending is None and _take(
                     waiting, kept, min(began + limits.seconds, next_look) - now
                 )
-            if overrun is not None:
+            if ending is not None:
                 stop()
                 _take_the_rest(waiting, kept)
     except BaseException:
         stop()
         raise
-    return ProcessReport(kept, overrun, monotonic() - began)
+    return ProcessReport(kept, ending, monotonic() - began)
 
 
 def _take(waiting: selectors.DefaultSelector, kept: BoundedOutput, seconds: float) -> bool:
@@ -253,14 +271,17 @@ def _take_the_rest(waiting: selectors.DefaultSelector, kept: BoundedOutput) -> N
         pass
 
 
-def _overrun(above: int, limits: ResourceLimits, called_off: Event | None) -> ExceededLimit | None:
+def _ending(above: int, limits: ResourceLimits, called_off: Event | None) -> Ending | None:
     if called_off is not None and called_off.is_set():
-        return ExceededLimit.CALLED_OFF
+        return Ending(_INTERRUPTED, "called off")
     below = descendants(above)
     if len(below) > limits.processes:
-        return ExceededLimit.PROCESSES
-    resident = sum(map(_resident_kilobytes, below))
-    return ExceededLimit.MEMORY if resident * 1024 > limits.memory_bytes else None
+        words = f"ended for running more than {limits.processes} processes at a time"
+        return Ending(_KILLED, words)
+    if sum(map(_resident_kilobytes, below)) * 1024 <= limits.memory_bytes:
+        return None
+    most = limits.memory_bytes // 2**20
+    return Ending(_KILLED, f"ended for using more than {most} MiB of memory")
 
 
 def _resident_kilobytes(pid: int) -> int:

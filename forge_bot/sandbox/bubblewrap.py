@@ -30,10 +30,9 @@ from forge_bot.sandbox.box import (
     CannotStart,
     ProcessReport,
     ResourceLimits,
-    cannot_start,
+    start_kept,
     watch,
 )
-from forge_bot.sandbox.helper_processes import keeper
 from forge_bot.sandbox.toolchains import ROOTS, is_within
 from forge_bot.sandbox.visible_files import (
     Protected,
@@ -165,8 +164,10 @@ def binaries() -> Iterator[str]:
 
 def run(
     binary: str, box: Box, argv: Sequence[str], called_off: Event | None = None
-) -> tuple[int, ProcessReport | CannotStart]:
-    """Run a command in namespaces; return its exit code and the observations about it."""
+) -> tuple[int, ProcessReport]:
+    """Run a command in namespaces; return its exit code and the observations about it. Raises
+    CannotStart.
+    """
     with ExitStack() as prepared:
         seen = prepared.enter_context(visible_files(box, TEMPORARY))
         there = prepared.enter_context(remove_new_files(seen.worktree, box.kept_inside))
@@ -187,7 +188,7 @@ def run(
         watched = watch(
             started.output.fileno(), started.inside, started.stop, box.limits, called_off
         )
-        return _ending(started, argv[0], watched)
+        return _exit_code(started, argv[0], watched), watched
 
 
 @dataclass(frozen=True)
@@ -238,18 +239,8 @@ def _start(
         fds = (status_end, gate.fileno(), rules, unseen)
         names = ("--json-status-fd", "--block-fd", "--seccomp")
         given = [word for name, fd in zip(names, fds, strict=False) for word in (name, str(fd))]
-        process = ours.enter_context(
-            subprocess.Popen(
-                [*keeper(), binary, *given, *options, "--args", str(unseen), "--", *argv],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={"PATH": "/usr/bin:/bin"},
-                cwd="/",
-                pass_fds=fds,
-                start_new_session=True,
-            )
-        )
+        words = (binary, *given, *options, "--args", str(unseen), "--", *argv)
+        process = ours.enter_context(start_kept(words, fds))
         theirs.close()
         assert process.stdout  # noqa: S101 - a pipe, as asked for above
         inside, guard = _first_process(reports.readline())
@@ -329,9 +320,7 @@ def _limit(pid: int, limits: ResourceLimits) -> None:
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def _ending(
-    started: _Started, name: str, watched: ProcessReport
-) -> tuple[int, ProcessReport | CannotStart]:
+def _exit_code(started: _Started, name: str, watched: ProcessReport) -> int:
     """Return the command's own exit code.
 
     bwrap writes one only if the command was started; otherwise its output says why not. Where bwrap
@@ -340,13 +329,12 @@ def _ending(
     outer = started.process.wait()
     reports = [json.loads(line) for line in started.status if line.endswith(b"\n")]
     code = next((int(report["exit-code"]) for report in reports if "exit-code" in report), None)
-    if code is not None or watched.overrun is not None:
-        return _KILLED if code is None else code, watched
+    if code is not None or watched.ending is not None:
+        return _KILLED if code is None else code
     if not 0 <= outer <= _BY_SIGNAL:
-        return abs(outer) % _BY_SIGNAL + _BY_SIGNAL, watched
+        return abs(outer) % _BY_SIGNAL + _BY_SIGNAL
     words = watched.kept.text().strip()
     if words.startswith(_EXEC_FAILED):
         missing = words.endswith(os.strerror(errno.ENOENT))
-        reason = cannot_start(name, errno.ENOENT if missing else errno.EACCES)
-        return reason.exit_code, reason
+        raise CannotStart(name, errno.ENOENT if missing else errno.EACCES)
     raise SandboxFailed(words or "bwrap ended without a word.")

@@ -80,15 +80,20 @@ _REFLOGS = "logs"
 _CREDENTIALS = ("annex", "creds")
 """Where git-annex keeps the keys of its remotes."""
 
-_HEADER = re.compile(r'\s*\[\s*(?P<section>[^\s"\]]*)\s*(?:"(?:[^"\\]|\\.)*")?\s*\]')
-_HIDDEN_HEADER = "[hidden]"
-_PROGRAMS = frozenset(
-    {
-        *("sshcommand", "askpass", "gitproxy", "editor", "pager", "textconv", "driver"),
-        *("clean", "smudge", "process", "cmd", "command", "program"),
-    }
+_SECRET = re.compile(rf"{_NAME.pattern}|pass\s*=|proxy\s*=.*@", re.IGNORECASE)
+_ORDINARY = re.compile(
+    r"\s*(?:\[[^\]]*\]|(?:url|fetch|remote|pushremote|merge|path|branch|name|email)\s*=.*)\s*",
+    re.IGNORECASE,
 )
-"""Settings whose value is the line of a program, which may have a password in it."""
+"""The header of a section, and settings that name a branch, a place or a person."""
+_PLAIN = re.compile(
+    r"""\s*(?:\[(?:core|extensions|remote\s*"[^"]*")\]|(?:url|fetch|worktree)\s*=.*[^\\]"""
+    r"|(?:repositoryformatversion|bare|filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol"
+    r"|logallrefupdates|objectformat|refstorage|partialclone|worktreeconfig|sparsecheckout\w*)"
+    r"\s*=\s*[\w-]+)\s*",
+    re.IGNORECASE,
+)
+"""What is shown of a configuration that may hold a secret."""
 
 
 class GitFolders(NamedTuple):
@@ -111,7 +116,7 @@ def private_parts(folders: Iterable[Path]) -> GitFolders:
         cleaned |= {
             file: clean
             for file, text in texts_in(folder, _CONFIGURATIONS)
-            if (clean := "".join(_lines_without_secrets(text))) != text
+            if (clean := _without_secrets(text)) != text
         }
     return GitFolders(tuple(hidden), cleaned)
 
@@ -167,42 +172,13 @@ def _holds_address(file: Path) -> bool:
         return False
 
 
-def _lines_without_secrets(text: str) -> Iterator[str]:
-    """Yield the lines of a configuration without its secrets. A value may go on in the next line,
-    and a setting may stand beside the header of its section (git-config(1), Syntax).
-    """
-    section = ""
-    for line in _whole_lines(text):
-        rest = line
-        while header := _HEADER.match(rest):
-            section = header["section"].partition(".")[0].lower()
-            yield _HIDDEN_HEADER if secret_value(header[0]) else header[0]
-            rest = rest[header.end() :]
-        yield rest if not rest.strip() or not _is_secret(section, rest) else "\n"
+def _without_secrets(text: str) -> str:
+    """Return a configuration as it is, or the plain settings of one that may hold a secret."""
+    lines = text.splitlines(keepends=True)
+    if not any(map(_may_hold_secret, lines)):
+        return text
+    return "".join(line for line in lines if _PLAIN.fullmatch(line) and not secret_value(line))
 
 
-def _whole_lines(text: str) -> Iterator[str]:
-    """Yield the lines with their ends, each with those in which its value goes on."""
-    whole = ""
-    for line in (f"{part}\n" for part in text.removesuffix("\n").split("\n")):
-        whole += line
-        ended = line.rstrip("\r\n")
-        goes_on = (len(ended) - len(ended.rstrip("\\"))) % 2 == 1
-        if not goes_on or whole.lstrip().startswith(("#", ";")):
-            yield whole
-            whole = ""
-    if whole:
-        yield whole
-
-
-def _is_secret(section: str, setting: str) -> bool:
-    """Return whether a setting or a comment may hold a secret."""
-    name, _, value = (part.strip() for part in setting.partition("="))
-    name = name.lower()
-    if secret_value(setting) or secret_name(name) or name.endswith("pass"):
-        return True
-    if name.endswith("proxy") and "@" in value:
-        return True
-    runs = value.lstrip('"').startswith("!") or section == "alias" or name in _PROGRAMS
-    # Which part of several lines is a comment, is not looked at.
-    return secret_name(setting) if runs or "\n" in setting.strip() else False
+def _may_hold_secret(line: str) -> bool:
+    return secret_value(line) or bool(_SECRET.search(line) and not _ORDINARY.fullmatch(line))

@@ -27,10 +27,10 @@ from forge_bot.sandbox.box import (
     Box,
     CannotStart,
     ProcessReport,
-    cannot_start,
+    start_kept,
     watch,
 )
-from forge_bot.sandbox.helper_processes import keeper, script
+from forge_bot.sandbox.helper_processes import script
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import (
     VisibleFiles,
@@ -69,8 +69,10 @@ _BY_SIGNAL = 128
 
 def run(
     box: Box, argv: Sequence[str], called_off: Event | None = None, *, walls: bool
-) -> tuple[int, ProcessReport | CannotStart]:
-    """Run a command under a keeper; return its exit code and the observations about it."""
+) -> tuple[int, ProcessReport]:
+    """Run a command under a keeper; return its exit code and the observations about it. Raises
+    CannotStart.
+    """
     if walls:
         _check_machine()
     with ExitStack() as prepared:
@@ -92,8 +94,7 @@ def run(
         }
         code, watched, report = _run_under_keeper(order, box, called_off)
     if report.get("stage") == "exec":
-        reason = cannot_start(argv[0], report["errno"])
-        return reason.exit_code, reason
+        raise CannotStart(argv[0], report["errno"])
     if report:
         raise SandboxFailed(f"Landlock could not be set up: {report['words']}")
     return code if code >= 0 else _BY_SIGNAL - code, watched
@@ -108,15 +109,7 @@ def _run_under_keeper(
     answer, answer_end = os.pipe()
     with os.fdopen(answer, "rb") as answers:
         try:
-            process = subprocess.Popen(
-                [*keeper(), *script("wall", answer_end)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={},
-                pass_fds=(answer_end,),
-                start_new_session=True,
-            )
+            process = start_kept(script("wall", answer_end), (answer_end,), subprocess.PIPE)
         finally:
             os.close(answer_end)
         with process:
