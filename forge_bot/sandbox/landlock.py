@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import platform
+import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -81,7 +82,7 @@ def run(
             remove_new_files(seen.worktree, box.kept_inside if walls else ())
         )
         if walls and seen.policy is not None:
-            server = setup_network.listen_here()
+            server = socket.create_server(("127.0.0.1", 0), backlog=128)
             port = server.getsockname()[1]
             prepared.enter_context(setup_network.proxy(server, seen.policy))
             seen = replace(seen, env={**seen.env, **setup_network.variables(port)})

@@ -148,11 +148,6 @@ def machine_policy(places: frozenset[Place], declared: Mapping[str, str]) -> Net
 # -- connections -----------------------------------------------------------------------------------
 
 
-def listen_here() -> socket.socket:
-    """Return a socket that listens on this machine's loopback, on a free port."""
-    return socket.create_server(("127.0.0.1", 0), backlog=128)
-
-
 def listen_inside(pid: int, port: int) -> socket.socket:
     """Return a socket that listens on 127.0.0.1 in the network namespace of a process.
 

@@ -57,7 +57,8 @@ def find_tools(path: str, visible: Sequence[Path]) -> Tools:
     kept = [
         entry
         for entry in dict.fromkeys(entries)
-        if is_within(entry, (*visible, *readable)) or _has_single_file(entry, readable)
+        if is_within(entry, (*visible, *readable))
+        or any(entry / name in readable for name in _SINGLE_FILES)
     ]
     return Tools(tuple(dict.fromkeys(readable)), os.pathsep.join(map(str, kept)), rust)
 
@@ -68,23 +69,12 @@ def is_safe_to_show(folder: Path) -> bool:
     A home, a folder above one, or a folder that keeps keys is not shown.
     """
     home = Path.home()
-    private_by_place = (
-        home / ".local",
-        home / ".local" / "share",
-        home / ".cache",
-        home / ".config",
-        Path("/home"),
-    )
-    if (
-        not folder.is_absolute()
-        or folder in private_by_place
-        or home == folder
-        or folder in home.parents
-    ):
+    inside = (home / name for name in (".local", ".local/share", ".cache", ".config"))
+    private = {home, *home.parents, *inside, Path("/home")}
+    if not folder.is_absolute() or folder in private or folder.parent == Path("/home"):
         return False
-    if not set(_PRIVATE).isdisjoint(folder.parts):
-        return False
-    return folder.parent != Path("/home") and not any((folder / name).exists() for name in _PRIVATE)
+    holds_keys = any((folder / name).exists() for name in _PRIVATE)
+    return not holds_keys and set(_PRIVATE).isdisjoint(folder.parts)
 
 
 def _absolute(path: str) -> list[Path]:
@@ -116,7 +106,8 @@ def _from_elsewhere(entry: Path, readable: list[Path]) -> Iterator[Path]:
         yield entry
     for name in _INSTALLED_WHOLE:
         folder = (entry / name).resolve().parent
-        whole = folder.name == "bin" and (name != "go" or _is_go(folder.parent))
+        # Go needs its own sources.
+        whole = folder.name == "bin" and (name != "go" or (folder / "../src/runtime").is_dir())
         if whole and os.access(entry / name, os.X_OK) and _show(folder.parent, readable):
             yield entry
             yield folder
@@ -127,15 +118,6 @@ def _from_elsewhere(entry: Path, readable: list[Path]) -> Iterator[Path]:
         if os.access(tool, os.X_OK):
             readable += [tool, *([tool.resolve()] if tool.is_symlink() else [])]
             yield entry
-
-
-def _is_go(folder: Path) -> bool:
-    """Return whether a folder is an installation of Go, which needs its own sources."""
-    return (folder / "VERSION").is_file() and (folder / "src" / "runtime").is_dir()
-
-
-def _has_single_file(entry: Path, readable: Sequence[Path]) -> bool:
-    return any(entry / name in readable for name in _SINGLE_FILES)
 
 
 # -- Rust: ~/.cargo also keeps credentials, so only parts of it are visible ------------------------
@@ -149,14 +131,9 @@ def _rust(entries: Sequence[Path], readable: list[Path]) -> dict[str, str]:
         return {}
     cargo_home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     rustup_home = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
-    parts = (
-        cargo_home / "bin",
-        cargo_home / "registry",
-        cargo_home / "git",
-        rustup_home / "toolchains",
-        rustup_home / "settings.toml",
-    )
-    readable += [part for part in parts if part.exists()]
+    parts = [cargo_home / name for name in ("bin", "registry", "git")]
+    parts += [rustup_home / name for name in ("toolchains", "settings.toml")]
+    readable += filter(Path.exists, parts)
     return {
         "CARGO_HOME": str(cargo_home),
         "RUSTUP_HOME": str(rustup_home),
@@ -214,7 +191,9 @@ def registries(environ: Mapping[str, str], home: Path) -> Registries:
         for word in value.split()
         if word.startswith("/")
     ]
-    readable = (*_name_service(), *filter(_is_to_show, named))
+    # /etc/resolv.conf is often a link into /run, which a box does not see.
+    resolver = filter(Path.is_file, [Path("/etc/resolv.conf").resolve()])
+    readable = (*resolver, *filter(_is_to_show, named))
     return Registries(env, files, tuple(dict.fromkeys(readable)), registry_places(env, texts))
 
 
@@ -235,10 +214,3 @@ def _clean_text(file: Path) -> str:
 
 def _is_to_show(place: Path) -> bool:
     return place.exists() and is_safe_to_show(place) and is_safe_to_show(place.resolve())
-
-
-def _name_service() -> Iterator[Path]:
-    """Yield the target of /etc/resolv.conf, often a link into /run, which a box does not see."""
-    real = Path("/etc/resolv.conf").resolve()
-    if real.is_file() and not real.is_relative_to("/etc"):
-        yield real

@@ -43,7 +43,6 @@ class VisibleFiles:
     """Files that hold secrets, each with a copy that does not."""
     temporary: Path
     """An empty folder of the host for the command's temporary files, deleted afterwards."""
-    home: str
     env: dict[str, str]
     policy: NetworkPolicy | None
     """The permitted connections of a box with network."""
@@ -106,7 +105,6 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         hidden=(*_private_in_etc(), *git.hidden),
         replaced=_copies(_with_passwords() | git.cleaned, copies),
         temporary=temporary,
-        home=home,
         env=_clean(home, seen) | _declare_variables(box, tools, fetching, seen),
         policy=machine_policy(places, box.env) if box.network else None,
     )
