@@ -136,6 +136,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _PASSING = frozenset({408, 409, 429})
 _SERVERS_FAULT = 500
 _SENTENCE = 300
+_TOO_LONG = (
+    "The question is longer than {name} can read; a model with a larger window, or lower"
+    " agent.prompt_tokens and agent.input_tokens in .forge/config.yml, would help."
+)
 
 
 def retry_delay(error: Exception, attempt: int) -> float | None:
@@ -144,32 +148,25 @@ def retry_delay(error: Exception, attempt: int) -> float | None:
     The provider's own statement takes precedence: its `retry-after`, and the header
     `x-should-retry` of OpenAI and Anthropic.
     """
-    from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
+    from pydantic_ai.exceptions import ModelAPIError
 
     if not isinstance(error, ModelAPIError) or (error.retry_after or 0) > _LONGEST_WAIT:
         return None
-    hint = error.provider_retry_hint if isinstance(error, ModelHTTPError) else None
+    hint: bool | None = getattr(error, "provider_retry_hint", None)
     if hint is False or not (hint or _may_pass(error)):
         return None
-    if error.retry_after is not None and error.retry_after > 0:
-        return error.retry_after
-    return min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 10), _LONGEST_PAUSE)
+    own = min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 10), _LONGEST_PAUSE)
+    return error.retry_after if error.retry_after and error.retry_after > 0 else own
 
 
 def _may_pass(error: Exception) -> bool:
     from pydantic_ai import exceptions as theirs
 
     if isinstance(error, theirs.ModelHTTPError):
-        may_pass = error.status_code in _PASSING or error.status_code >= _SERVERS_FAULT
-        return may_pass and not isinstance(error, theirs.ModelQuotaExceededError)
-    passing = (
-        theirs.ModelConnectionError,
-        theirs.ModelRequestTimeout,
-        theirs.ModelRateLimitError,
-        theirs.ModelServerError,
-        theirs.ModelUnavailableError,
-    )
-    return isinstance(error, passing)
+        passing = error.status_code in _PASSING or error.status_code >= _SERVERS_FAULT
+        return passing and not isinstance(error, theirs.ModelQuotaExceededError)
+    kinds = (theirs.ModelConnectionError, theirs.ModelRequestTimeout, theirs.ModelRateLimitError)
+    return isinstance(error, (*kinds, theirs.ModelServerError, theirs.ModelUnavailableError))
 
 
 def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -> ForgeError:
@@ -179,18 +176,12 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
     """
     from pydantic_ai import exceptions as theirs
 
-    after = f"after {several(attempts, 'attempt')}"
-    details, why = error_details(error), _sentence(error)
+    after, details = f"after {several(attempts, 'attempt')}", error_details(error)
     match error:
         case theirs.ModelAuthenticationError():
             return key_refused(name, error)
         case theirs.ModelContextWindowExceededError():
-            return ContextTooLong(
-                f"The question is longer than {name} can read; a model with a larger window, or"
-                " lower agent.prompt_tokens and agent.input_tokens in .forge/config.yml, would"
-                " help.",
-                details=details,
-            )
+            return ContextTooLong(_TOO_LONG.format(name=name), details=details)
         case theirs.ModelNotFoundError():
             return UnknownModel(f"The provider knows no model {name}.", details=details)
         case theirs.ModelQuotaExceededError():
@@ -198,35 +189,24 @@ def to_forge_error(name: str, error: Exception, seconds: float, attempts: int) -
             return ModelUnavailable(used_up, trouble=ModelTrouble("no-credit"), details=details)
         case theirs.ModelRateLimitError():
             return _explain_rate_limit(name, error.retry_after, after, details)
-        case theirs.ModelConnectionError() | theirs.ModelRequestTimeout():
-            return _explain_missing_answer(name, error, seconds, after)
-        case theirs.ModelHTTPError() if not isinstance(error, theirs.ModelRequestRejectedError):
-            why = _message(error) or f"it answers with status {error.status_code}"
-            return ModelUnavailable(
-                f"The provider of {name} failed, {after}: {why}", details=details
-            )
-        case theirs.AgentRunError() if not isinstance(error, theirs.ModelRequestRejectedError):
-            return PossiblyCharged(violation(name), details=details)
-        case _:
-            return QuestionRejected(f"{name} does not take the question: {why}", details=details)
-
-
-def _explain_missing_answer(
-    name: str, error: Exception, seconds: float, after: str
-) -> ModelUnavailable:
-    from pydantic_ai import exceptions as theirs
-
-    details = error_details(error)
-    match error:
         case theirs.ModelConnectionError(phase="pool" | "connect"):
             none = f"No connection to {name} could be made, {after}: {_cause(error)}."
             return ModelUnavailable(none, details=details)
         case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError():
             late = f"{name} did not answer within {seconds:g} seconds, {after}."
             return PossiblyCharged(late, details=details)
-        case _:
+        case theirs.ModelConnectionError():
             lost = f"The connection to {name} failed, {after}: {_cause(error)}."
             return PossiblyCharged(lost, details=details)
+        case theirs.ModelHTTPError() if not isinstance(error, theirs.ModelRequestRejectedError):
+            why = _message(error) or f"it answers with status {error.status_code}"
+            failed = f"The provider of {name} failed, {after}: {why}"
+            return ModelUnavailable(failed, details=details)
+        case theirs.AgentRunError() if not isinstance(error, theirs.ModelRequestRejectedError):
+            return PossiblyCharged(violation(name), details=details)
+        case _:
+            rejected = f"{name} does not take the question: {_sentence(error)}"
+            return QuestionRejected(rejected, details=details)
 
 
 def violation(name: str) -> str:
