@@ -6,9 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
-from forge_bot.knowledge.search_index import Ranking
+from forge_bot.knowledge.search_index import Ranking, words
 from forge_bot.project.graph.stacks.all_stacks import stack_for
-from forge_bot.project.search_words import words
 
 _PATH_WEIGHT = 4
 _SYMBOL_WEIGHT = 2

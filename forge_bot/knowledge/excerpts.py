@@ -22,8 +22,7 @@ from forge_bot.knowledge.code_index import (
 )
 from forge_bot.knowledge.likely_definitions import after_docstring, likely_definitions
 from forge_bot.knowledge.mentions import as_searched, last_part, only_hands_on
-from forge_bot.knowledge.search_index import Ranking
-from forge_bot.project.search_words import words
+from forge_bot.knowledge.search_index import Ranking, words
 from forge_bot.text_format import gist
 
 _WHOLE = 4_000

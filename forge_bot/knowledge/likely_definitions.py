@@ -6,8 +6,7 @@ from itertools import zip_longest
 
 from forge_bot.knowledge.code_index import Definition, holds, meant_by
 from forge_bot.knowledge.mentions import as_searched, last_part, only_hands_on
-from forge_bot.knowledge.search_index import Ranking
-from forge_bot.project.search_words import words
+from forge_bot.knowledge.search_index import Ranking, words
 
 _MOST = 5
 _LEAST_SCORE = 0.7

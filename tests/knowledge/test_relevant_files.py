@@ -5,7 +5,7 @@ import pytest
 from forge_bot.knowledge.code_index import CodeIndex, definitions_of
 from forge_bot.knowledge.excerpts import FileFocus, excerpt
 from forge_bot.knowledge.mentions import Mentions, Place, mentions, request_names, resolve
-from forge_bot.project.search_words import words
+from forge_bot.knowledge.search_index import words
 
 FILES = ("src/app/core.py", "src/app/errors.py", "tests/test_core.py", "Makefile")
 

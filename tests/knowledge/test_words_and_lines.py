@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge_bot.project.search_words import words
+from forge_bot.knowledge.search_index import words
 from forge_bot.text_format import short_line
 from tests.fakes.rows import rows
 

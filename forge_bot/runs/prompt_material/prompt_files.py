@@ -24,8 +24,8 @@ from forge_bot.knowledge.mentions import (
     only_hands_on,
     resolve,
 )
+from forge_bot.knowledge.search_index import words
 from forge_bot.project.file_list import Listing
-from forge_bot.project.search_words import words
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.prompt_material.request_lookup import (
     index_at,

@@ -24,8 +24,8 @@ from forge_bot.knowledge.mentions import (
     request_names,
     resolve,
 )
+from forge_bot.knowledge.search_index import words
 from forge_bot.project.graph.stacks.all_stacks import stack_for
-from forge_bot.project.search_words import words
 from forge_bot.store import SPECS
 from forge_bot.text_format import several
 
