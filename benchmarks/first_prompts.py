@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from forge_bot.git import Repository
-from forge_bot.knowledge.blocks import Span
+from forge_bot.knowledge.code_index import Span
 from forge_bot.prompts.material import InputFile
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
 

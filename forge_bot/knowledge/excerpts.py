@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from forge_bot.knowledge.blocks import (
+from forge_bot.knowledge.code_index import (
     CLOSERS,
     LONGEST,
     Span,

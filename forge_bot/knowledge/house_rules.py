@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, zip_longest
 from posixpath import basename
 
-from forge_bot.knowledge.blocks import Span
+from forge_bot.knowledge.code_index import Span
 from forge_bot.knowledge.excerpts import written
 from forge_bot.project.file_list import Listing
 from forge_bot.text_format import names
