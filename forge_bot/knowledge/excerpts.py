@@ -8,19 +8,18 @@ from typing import NamedTuple
 from forge_bot.knowledge.code_index import (
     CLOSERS,
     LONGEST,
+    Definition,
     Span,
+    after_docstring,
     block_end,
     blocks_around,
-    pieces_between,
-)
-from forge_bot.knowledge.code_index import (
-    Definition,
     definitions_of,
     holds,
     is_prose,
+    likely_definitions,
     meant_by,
+    pieces_between,
 )
-from forge_bot.knowledge.likely_definitions import after_docstring, likely_definitions
 from forge_bot.knowledge.mentions import as_searched, last_part, only_hands_on
 from forge_bot.knowledge.search_index import Ranking, words
 from forge_bot.text_format import gist

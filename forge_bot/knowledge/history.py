@@ -140,11 +140,11 @@ class History:
 
         People come first, then the most frequent and newest.
         """
-        return _choose(self._findings, text, files, limit)
+        return _choose(self._group(_read_remarks), text, files, limit)
 
     def friction(self, text: str, limit: int = 5) -> tuple[str, ...]:
         """Return where runs got stuck on a text, the most frequent and newest first."""
-        return tuple(lesson.text for lesson in _choose(self._stuck, text, (), limit))
+        return tuple(one.text for one in _choose(self._group(_read_stuck), text, (), limit))
 
     @cached_property
     def _words(self) -> list[list[str]]:
@@ -153,14 +153,6 @@ class History:
     @cached_property
     def _ranking(self) -> Ranking:
         return Ranking(self._words)
-
-    @cached_property
-    def _findings(self) -> list[Lesson]:
-        return self._group(_read_remarks)
-
-    @cached_property
-    def _stuck(self) -> list[Lesson]:
-        return self._group(_read_stuck)
 
     def _group(self, read: Callable[[int, PastRun], Iterator[_Remark]]) -> list[Lesson]:
         """Return the lessons of remarks: those of people first, then the most frequent, the newest
@@ -246,6 +238,7 @@ def read_past_run(name: str, read: Callable[[str], str | None], summary: str) ->
         return None
     document = (read(summary) if summary else None) or ""
     findings, rejections = _read_reported(read(REPORTS) or "")
+    texts = (block for block in blocks_below(document, _SUMMARY) if block.kind is BlockKind.TEXT)
     # Behind the front matter, and the title.
     body = (read(REQUEST) or "").partition("\n---\n")[2].strip().partition("\n")[2].strip()
     files = (short_line(path) for task in state.tasks for path in task.spec.files)
@@ -253,7 +246,7 @@ def read_past_run(name: str, read: Callable[[str], str | None], summary: str) ->
         name=name,
         title=short_line(state.title),
         request=body[:_LONGEST_REQUEST],
-        summary=next(_texts(document, _SUMMARY), ""),
+        summary=next((short_line(block.text) for block in texts if not block.empty), ""),
         files=tuple(dict.fromkeys(files)),
         outcome=state.current_phase_status,
         date=f"{state.started_at:%Y-%m-%d}",
@@ -283,13 +276,6 @@ def _read_reported(text: str) -> tuple[list[Finding], list[str]]:
                 case _:
                     pass
     return list(findings), list(rejections)
-
-
-def _texts(document: str, heading: str) -> Iterator[str]:
-    """Yield the paragraphs below a heading, one line each."""
-    for block in blocks_below(document, heading):
-        if block.kind is BlockKind.TEXT and not block.empty:
-            yield short_line(block.text)
 
 
 def _read_friction(document: str) -> Iterator[str]:

@@ -7,8 +7,7 @@ from typing import NamedTuple
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import last_subjects, newest_tag
-from forge_bot.knowledge.code_index import Span
-from forge_bot.knowledge.code_index import is_prose
+from forge_bot.knowledge.code_index import Span, is_prose
 from forge_bot.knowledge.excerpts import FileFocus, excerpt
 from forge_bot.knowledge.house_rules import (
     HouseRule,
