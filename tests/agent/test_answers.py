@@ -66,12 +66,6 @@ def test_a_document_is_read_in_every_form_models_write_it(text: str) -> None:
     assert parse_answer(text, AnswerKind.DOCUMENT) == Document(artifact_markdown="# Done\n")
 
 
-def test_a_change_carries_its_edits() -> None:
-    answer = parse_answer(native("Change", CHANGE), AnswerKind.CHANGE)
-    assert isinstance(answer, Change)
-    assert [edit.path for edit in answer.edits] == ["a.py"]
-
-
 def test_a_comma_after_the_last_member_is_left_out_and_none_of_a_string() -> None:
     new = json.dumps('f(a, ]) # ",}')
     text = json.dumps(CHANGE).replace(json.dumps("x = 1\n"), new).replace("]}", ",],}")
@@ -91,18 +85,6 @@ def test_an_explore_is_an_answer_in_every_phase_and_may_leave_a_list_out(
     assert isinstance(answer, Explore)
     assert [item.provider for item in answer.requests] == ["read_file"]
     assert answer.actions == ()
-
-
-def test_a_look_with_actions_alone_is_an_answer() -> None:
-    action = {
-        "capability": "mcp_a_b",
-        "capability_type": "mcp_tool",
-        "params_json": "{}",
-        "reasoning": "x",
-    }
-    answer = parse_answer(json.dumps({"actions": [action]}), AnswerKind.DOCUMENT)
-    assert isinstance(answer, Explore)
-    assert (answer.requests, [item.capability for item in answer.actions]) == ((), ["mcp_a_b"])
 
 
 @pytest.mark.parametrize(

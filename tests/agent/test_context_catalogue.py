@@ -88,18 +88,6 @@ def test_the_catalogue_is_sorted_and_has_only_what_there_is(root: Path) -> None:
     ] == ["read_file", "search_code"]
 
 
-def test_an_entry_shows_every_parameter_with_its_type_and_whether_it_may_be_left_out(
-    root: Path,
-) -> None:
-    (entry,) = ProviderContext(root).catalogue(["read_file"])
-    assert entry.description == "Show a text file, exactly as it stands."
-    assert [(item.name, item.kind, item.required) for item in entry.parameters] == [
-        ("path", "string", True),
-        ("start", '{"minimum": 1, "type": "integer"}', False),
-        ("end", '{"minimum": 1, "type": "integer"}', False),
-    ]
-
-
 @pytest.mark.parametrize(
     ("params", "said"),
     [

@@ -48,13 +48,6 @@ def test_a_file_that_is_too_long_is_cut_at_a_line_and_says_where_to_go_on(ask: A
     assert found.content.startswith("line 10\n")
 
 
-def test_a_line_that_is_too_long_is_cut_and_that_is_said(ask: Ask) -> None:
-    found = ask("read_file", WorkLimits(file_chars=1_000), path="wide.txt")
-    assert found.truncated
-    assert found.content == "w" * 1_000 + "\n"
-    assert "this one line is longer" in found.note
-
-
 def test_windows_files_and_other_encodings_are_readable_and_named(ask: Ask) -> None:
     windows, latin = ask("read_file", path="docs/windows.md"), ask("read_file", path="latin.txt")
     assert windows.content == "# Title\n\nText\n"
@@ -98,10 +91,6 @@ def test_what_is_not_a_readable_file_of_the_repository_is_a_result_that_says_why
     assert "secret.txt" not in found.content or "top secret" not in found.content
 
 
-def test_links_that_lead_to_themselves_are_a_result(ask: Ask) -> None:
-    assert ask("read_file", path="itself").status is not ResultStatus.OK
-
-
 def test_a_secret_that_git_does_not_even_ignore_stays_unseen(root: Path, ask: Ask) -> None:
     private = root / "src" / "server.pem"
     private.write_text("TOKEN of the server\n")
@@ -127,11 +116,6 @@ def test_a_file_that_only_commands_get_is_not_shown(root: Path) -> None:
         key="1.1-x", capability="read_file", params='{"path": "./ignored/total.py"}'
     )
     assert context.fetch(wanted, WorkLimits()).status is ResultStatus.DENIED
-
-
-def test_lines_beyond_the_end_are_named(ask: Ask) -> None:
-    found = ask("read_file", path="src/app.py", start=9)
-    assert (found.status, "has 5 lines" in found.content) == (ResultStatus.INVALID_PARAMS, True)
 
 
 def test_files_are_listed_sorted_without_ignored_ones_and_git(ask: Ask) -> None:
@@ -194,8 +178,3 @@ def test_too_many_files_are_summed_up_by_folder(tmp_path: Path) -> None:
     assert found.truncated
     assert found.content.splitlines() == ["one/ (40 files)", "top.txt", "two/ (40 files)"]
     assert "81 files" in found.note
-
-
-def test_a_folder_outside_cannot_be_listed(ask: Ask) -> None:
-    assert ask("list_files", path="..").status is ResultStatus.DENIED
-    assert ask("list_files", path="up").content == "up\n"

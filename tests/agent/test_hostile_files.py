@@ -141,14 +141,6 @@ def test_nul_is_written_into_no_file(root: Path, edit: Edit) -> None:
 # -- links and other repositories
 
 
-@pytest.mark.parametrize("path", ["secret", "house/secret.txt", "round"])
-def test_nothing_outside_is_read_through_a_link(root: Path, path: str) -> None:
-    seen = ask(root, "read_file", path=path)
-    assert seen.status in {ResultStatus.DENIED, ResultStatus.TOOL_ERROR}
-    assert "top secret" not in seen.content
-    assert "top secret" not in ask(root, "search_code", pattern="secret", path=path).content
-
-
 @pytest.mark.parametrize("path", ["library/new.py", "library/deep/new.py", "nested/new.py"])
 def test_what_belongs_to_another_repository_is_not_edited(root: Path, path: str) -> None:
     assert "is a repository of its own" in plan(root, write(path)).problems[0]

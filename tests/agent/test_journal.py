@@ -64,14 +64,6 @@ def test_replies_and_observations_come_back_whole_in_another_process(path: Path)
     assert again.take_lost("a1@#") == ()
 
 
-def test_a_reply_counts_only_for_its_turn_and_for_what_its_conversation_began_from(
-    path: Path,
-) -> None:
-    Journal(path, {}).finished("a1@#1", REPLY)
-    assert Journal(path, {}).answered("a1@other#1") is None
-    assert Journal(path, {}).answered("a1@#2") is None
-
-
 def test_what_a_skill_cost_counts_with_its_result_and_what_nobody_reads_counts_once(
     path: Path,
 ) -> None:

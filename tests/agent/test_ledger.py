@@ -32,12 +32,6 @@ async def test_a_call_is_reserved_at_its_worst_and_settled_at_its_real_cost() ->
     assert (book.budget.spent, book.budget.reserved) == (Decimal("0.05"), ())
 
 
-async def test_a_call_that_could_pass_the_cap_is_refused() -> None:
-    book = ledger("0.39")
-    assert not await reserve(book, "one")
-    assert book.budget.committed == 0
-
-
 async def test_parallel_calls_never_reserve_more_than_the_cap_and_wait_for_one_another() -> None:
     book = ledger("1.00")
     most = Decimal(0)

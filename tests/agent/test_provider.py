@@ -6,7 +6,6 @@ import asyncio
 import base64
 import json
 import os
-import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -23,7 +22,7 @@ from forge_bot.agent.models.base import (
     ModelCall,
     ReplayKey,
 )
-from forge_bot.agent.models.known_providers import EXTRAS, worst_case
+from forge_bot.agent.models.known_providers import worst_case
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.errors import BadConfig, NoModelKey, UnknownModel
@@ -215,13 +214,6 @@ async def test_images_stand_before_the_text_and_one_that_is_rejected_is_named(
     assert len(without) == 2
 
 
-async def test_a_provider_that_finds_the_beginning_by_itself_gets_a_prompt_in_one_piece(
-    server: ModelServer,
-) -> None:
-    await opened(CHAT).ask(call(messages=(CONVERSATION[0], SEAMED)))
-    assert server.questions[0].body["messages"][1]["content"] == SEAMED.text
-
-
 async def test_prompted_output_sends_the_schema_as_text_only(server: ModelServer) -> None:
     reply = await opened(CHAT, output="prompted").ask(call())
     body = server.questions[0].body
@@ -281,11 +273,6 @@ def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_name_that_is_no_model_is_refused(spec: str, said: str) -> None:
     with pytest.raises(UnknownModel, match=said):
         open_model(spec)
-
-
-def test_the_extras_are_those_of_the_package() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert set(project["optional-dependencies"]) >= EXTRAS
 
 
 async def test_ollama_is_asked_at_its_own_address(

@@ -11,9 +11,7 @@ from email.utils import formatdate
 import pytest
 
 from forge_bot.agent.models.base import (
-    ChatMessage,
     FinishReason,
-    MessageRole,
     Model,
     ModelReply,
     PossiblyCharged,
@@ -298,35 +296,3 @@ async def test_an_answer_of_fifty_megabytes_is_cut_and_sent_back_as_too_long() -
         reply = await ask(server, seconds=60)
     assert reply.finish is FinishReason.LENGTH
     assert len(reply.text) == 2_000_000
-
-
-@pytest.mark.parametrize(
-    ("finish", "seen"),
-    [
-        ("length", FinishReason.LENGTH),
-        ("content_filter", FinishReason.REFUSAL),
-        ("stop", FinishReason.STOP),
-        ("surprise", FinishReason.STOP),
-    ],
-)
-async def test_why_a_model_stopped_is_understood(finish: str, seen: FinishReason) -> None:
-    choices = [
-        {"index": 0, "message": {"role": "assistant", "content": "x"}, "finish_reason": finish}
-    ]
-    with BrokenServer([replies(200, answer(choices=choices))]) as server:
-        assert (await ask(server)).finish is seen
-
-
-async def test_odd_characters_come_and_go_over_the_wire() -> None:
-    odd = "nul \0 esc \x1b[31m bidi \u202e\u2066 half \ud800"
-    with BrokenServer([replies(200, answer(odd))]) as server:
-        model = model_at(server.url)
-        reply = await model.ask(
-            call(
-                messages=(
-                    ChatMessage(role=MessageRole.SYSTEM, text="S"),
-                    ChatMessage(role=MessageRole.USER, text=odd.replace("\ud800", "")),
-                )
-            )
-        )
-    assert reply.text == odd

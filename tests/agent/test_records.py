@@ -83,11 +83,6 @@ async def test_the_exchange_that_names_most_of_the_key_answers_and_among_equals_
     assert [(await model.ask(call(text))).text for text in ("1.1", "1.2")] == ["both", "later"]
 
 
-async def test_the_same_question_gets_the_same_answer_for_ever(tmp_path: Path) -> None:
-    model = scripted(script(tmp_path, "- {answer: once}"))
-    assert [(await model.ask(call())).text for _ in range(3)] == ["once"] * 3
-
-
 async def test_a_script_can_refuse_be_cut_off_and_be_unavailable(tmp_path: Path) -> None:
     path = script(
         tmp_path,
@@ -130,11 +125,6 @@ def test_a_file_that_is_no_record_is_refused_with_the_place(
         scripted(script(tmp_path, text, name))
 
 
-def test_a_file_that_is_not_there_is_a_bad_record(tmp_path: Path) -> None:
-    with pytest.raises(BadRecord, match="cannot be read"):
-        open_model(f"replay:{tmp_path / 'none.jsonl'}")
-
-
 async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
     usage = Usage(calls=1, input_tokens=70, output_tokens=9, cost=Decimal("0.02"), model="m-1")
     said = [
@@ -149,14 +139,6 @@ async def test_what_is_recorded_replays_for_nothing(tmp_path: Path) -> None:
     again = [await replayer.ask(call("1.1")), await replayer.ask(call("1.2"))]
     free = usage.model_copy(update={"cost": Decimal(0)})
     assert again == [reply.model_copy(update={"usage": free}) for reply in said]
-
-
-async def test_a_record_answers_only_the_whole_key(tmp_path: Path) -> None:
-    await Recorder(Speaker([document()], name="a:b"), tmp_path / "run.jsonl").ask(call())
-    replayer = Replayed(f"replay:{tmp_path}/run.jsonl")
-    with pytest.raises(RecordExhausted, match=r"1\.1 change") as caught:
-        await replayer.ask(call(kind=AnswerKind.CHANGE))
-    assert caught.value.details[1:] == ("analyst phase-1 1.1 document",)
 
 
 async def test_a_call_that_failed_is_not_recorded(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from forge_bot.agent.tools.setup import CapabilitySetup
 from forge_bot.agent.tools.skills import files_of, read_skill
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities
-from forge_bot.errors import BadCapabilities
 from tests.fakes.sampled import sampled_rows
 from tests.fakes.tool_servers import skill
 
@@ -78,16 +77,6 @@ def test_a_byte_order_mark_crlf_and_a_missing_last_newline_are_read(tmp_path: Pa
     (place / "SKILL.md").write_bytes(text.encode())
     found = read_skill(place, "deploy", whole=True)
     assert (found.instructions, found.allowed_tools) == ("Do", ("a", "b"))
-
-
-def test_a_file_without_front_matter_says_how_to_begin(tmp_path: Path) -> None:
-    place = skill(tmp_path, "deploy")
-    (place / "SKILL.md").write_text("# Deploy\n")
-    with pytest.raises(BadCapabilities) as error:
-        read_skill(place, "deploy")
-    assert error.value.details == (
-        "deploy/SKILL.md:1: begin with a line `---`, name, description, and a line `---`",
-    )
 
 
 def test_the_catalogue_keeps_no_instructions_and_files_are_named_by_kind(tmp_path: Path) -> None:

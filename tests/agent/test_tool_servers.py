@@ -99,11 +99,6 @@ def test_tools_are_listed_with_safe_names_their_parameters_and_their_origin(tmp_
     ]
 
 
-def test_a_tool_with_an_unusual_name_is_reached_by_its_safe_one(tmp_path: Path) -> None:
-    found = call(setup(tmp_path), "mcp_tickets_look_up_it_all", kind="bug", count=3)
-    assert (found.status, found.content) == (ResultStatus.OK, 'found {"count": 3, "kind": "bug"}')
-
-
 def test_tools_with_the_same_name_are_both_reached() -> None:
     tools = [
         MCPToolInfo(server_name="a", tool_name="b_c"),
@@ -274,10 +269,6 @@ def test_the_policy_takes_out_asks_and_allows_by_globs(tmp_path: Path) -> None:
         "mcp_tickets_echo": "acts",
         "mcp_tickets_look_up_it_all": "reads",
     }
-
-
-def test_what_changes_something_is_asked_about_unless_it_is_allowed(tmp_path: Path) -> None:
-    assert discover(setup(tmp_path)).asked == ("mcp_tickets_create",)
 
 
 def saying(program: Path, python: str) -> None:

@@ -143,21 +143,6 @@ async def test_a_full_disk_is_no_answer_to_a_request(room: Room) -> None:
     assert "No space left" not in told
 
 
-async def test_requests_of_one_turn_are_looked_up_side_by_side(room: Room) -> None:
-    import threading
-
-    together = threading.Barrier(2, timeout=10)
-
-    def look(wanted: CapabilityRequest) -> CapabilityResult:
-        together.wait()
-        return seen(wanted, "met")
-
-    room.library = Library(look)
-    model = Speaker([LOOK, document()])
-    await room.work(model)
-    assert model.calls[1].messages[-1].text.count("met") == 2
-
-
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
@@ -353,15 +338,6 @@ async def test_a_request_that_never_comes_back_ends_at_its_deadline(
     again = Speaker([document()])
     await room.work(again, given)
     assert again.calls == [], "the journal has both answers, and the deadline with them"
-
-
-async def test_a_request_that_runs_commands_is_carried_out_as_often_as_one_answer_makes_it(
-    room: Room,
-) -> None:
-    given = assignment().model_copy(update={"running": ("look",)})
-    run, read = ("look", {"at": 1}), ("read_file", {"path": "a.py"})
-    await room.work(Speaker([explore(run, read, run, read), document()]), given)
-    assert [key.split("-")[0] for key in sorted(room.library.asked)] == ["1.1", "1.2", "1.3"]
 
 
 async def test_only_requests_that_read_are_answered_once(room: Room) -> None:

@@ -35,23 +35,6 @@ def test_a_diff_looks_the_same_whatever_the_settings(weird: Scene) -> None:
     )
 
 
-def test_a_diff_can_be_limited_to_paths(scene: Scene) -> None:
-    scene.commit({"a*": "x", "ab": "x", "sub/c": "x"})
-
-    assert scene.tree.diff("HEAD~1", paths=["a*"]).count("diff --git") == 1
-    assert "sub/c" in scene.tree.diff("HEAD~1", paths=["sub"])
-    assert scene.tree.diff("HEAD~1", paths=["nothing"]) == ""
-
-
-def test_a_renamed_file_is_shown_as_such_and_named_twice(scene: Scene) -> None:
-    scene.commit({"old.txt": "line\n" * 20})
-    scene.git("mv", "old.txt", "new.txt")
-    scene.commit()
-
-    assert "rename from old.txt\nrename to new.txt\n" in scene.tree.diff("HEAD~1")
-    assert scene.tree.changed("HEAD~1") == ("new.txt", "old.txt")
-
-
 @pytest.mark.parametrize("revision", ["--output=pwned", "-O", "nope"])
 def test_a_revision_is_never_an_option(scene: Scene, revision: str) -> None:
     with pytest.raises(GitFailed, match="names no"):
@@ -124,12 +107,6 @@ def test_a_patch_fits_under_autocrlf(scene: Scene, autocrlf: str) -> None:
     assert scene.repository.read("two", "README.md") == b"# Thing\nmore\n"
 
 
-def test_a_clean_tree_has_an_empty_patch_and_applying_it_does_nothing(scene: Scene) -> None:
-    assert scene.tree.patch() == ""
-    scene.tree.apply("")
-    assert scene.tree.is_clean()
-
-
 def test_a_patch_applies_wholly_or_not_at_all(scene: Scene) -> None:
     tree, other = scene.worktree("one"), scene.worktree("two")
     scene.write("README.md", "changed\n", at=tree.path)
@@ -165,19 +142,6 @@ def test_a_patch_cannot_leave_the_tree(scene: Scene, target: str) -> None:
     assert not (scene.root / ".git" / "hooks" / "post-checkout").exists()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "hello",
-        "diff --git a/README.md b/README.md\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# Th",
-    ],
-)
-def test_what_is_no_patch_is_refused(scene: Scene, text: str) -> None:
-    with pytest.raises(GitFailed):
-        scene.tree.apply(text)
-    assert scene.tree.is_clean()
-
-
 def test_files_outside_a_sparse_checkout_are_not_taken_for_deleted(scene: Scene) -> None:
     scene.commit({"docs/a.md": "a"})
     scene.git("sparse-checkout", "set", "src")
@@ -187,16 +151,6 @@ def test_files_outside_a_sparse_checkout_are_not_taken_for_deleted(scene: Scene)
     assert scene.tree.patch().count("diff --git") == 1
     assert scene.tree.rescue("sparse")
     assert scene.tree.is_clean()
-
-
-def test_the_merge_base_is_where_two_branches_parted(scene: Scene) -> None:
-    start = scene.tree.head().commit
-    tree = scene.worktree("work")
-    scene.commit({"x": "x"}, at=tree.path)
-    scene.commit({"y": "y"})
-
-    assert scene.tree.merge_base("work", "main") == start
-    assert tree.diff(tree.merge_base("main", "HEAD")).count("diff --git") == 1
 
 
 def test_two_histories_without_a_common_commit_have_no_merge_base(scene: Scene) -> None:

@@ -28,12 +28,6 @@ def test_changed_files_come_back_and_new_ones_go(tree: Tree) -> None:
     assert (tree.path / "src" / "own.log").read_text() == "ignored"
 
 
-def test_a_deleted_file_comes_back(tree: Tree) -> None:
-    (tree.path / "src" / "app.py").unlink()
-    tree.discard(["src/app.py"])
-    assert (tree.path / "src" / "app.py").read_text() == "one\n"
-
-
 @pytest.mark.parametrize(
     "path", ["src", "src/", "./", "", ".git", ".git/", ".git/config", "../", "/tmp/"]
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import DetachedHead, GitFailed, GitMissing, NoCommits, NotARepository
-from forge_bot.git import Head, Repository
+from forge_bot.git import Repository
 from forge_bot.sentences import hint_of
 from tests.git.git_scene import Scene
 
@@ -29,11 +29,6 @@ def test_a_linked_work_tree_is_the_root_and_shares_the_common_folder(scene: Scen
 def test_a_folder_outside_any_repository_is_refused(scene: Scene) -> None:
     with pytest.raises(NotARepository, match="is not inside a git repository"):
         Repository.find(scene.beside)
-
-
-def test_a_folder_that_does_not_exist_is_refused(scene: Scene) -> None:
-    with pytest.raises(NotARepository, match="There is no folder"):
-        Repository.find(scene.root / "nowhere")
 
 
 def test_a_bare_repository_and_gits_own_folder_are_refused_as_what_they_are(scene: Scene) -> None:
@@ -76,10 +71,6 @@ def test_a_git_that_is_too_old_is_named_with_its_version(
 
     with pytest.raises(GitMissing, match=r"git version 2\.29\.9 is too old"):
         Repository.find(scene.root)
-
-
-def test_head_is_the_branch_and_its_commit(scene: Scene) -> None:
-    assert scene.repository.head() == Head("main", scene.git("rev-parse", "HEAD"))
 
 
 def test_a_detached_head_is_refused_with_the_way_out(scene: Scene) -> None:

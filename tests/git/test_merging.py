@@ -59,12 +59,6 @@ def test_changes_that_cannot_both_be_kept_are_a_conflict(
         merge(scene.root, base, ours, theirs)
 
 
-def test_a_users_merge_settings_change_nothing(scene: Scene) -> None:
-    scene.config("merge.conflictStyle=zdiff3", "diff.algorithm=patience")
-    with pytest.raises(MergeConflict):
-        merge(scene.root, LINES, LINES.replace(b"a", b"A"), LINES.replace(b"a", b"AA"))
-
-
 OLD = {"a.txt": "1\n2\n3\n4\n5\n", "gone.txt": "gone\n", "kept.txt": "kept\n"}
 
 

@@ -90,14 +90,6 @@ def test_a_remote_that_refuses_by_its_own_rules_is_quoted(scene: Scene) -> None:
     assert "own rules" in hint_of(refused.value)
 
 
-def test_no_remote_but_origin_is_pushed_to(scene: Scene) -> None:
-    scene.remote()
-    scene.git("remote", "rename", "origin", "upstream")
-
-    with pytest.raises(GitFailed, match="There is no remote"):
-        scene.tree.push()
-
-
 def test_a_remote_address_that_is_a_command_is_not_run(scene: Scene) -> None:
     scene.git("remote", "add", "origin", f"ext::sh -c touch% {scene.beside}/pwned")
     scene.config("protocol.ext.allow=always")

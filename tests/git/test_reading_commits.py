@@ -40,15 +40,6 @@ def test_a_name_that_is_not_utf8_is_listed_and_read(scene: Scene) -> None:
     assert scene.repository.read("HEAD", name) == b"x"
 
 
-def test_files_are_listed_under_one_folder_only(scene: Scene) -> None:
-    scene.commit({"src/b/c.py": "", "srcs/x": ""})
-
-    assert scene.repository.list_files("HEAD", "src") == ("src/app.py", "src/b/c.py")
-    assert scene.repository.list_files("HEAD", "src/b/") == ("src/b/c.py",)
-    assert scene.repository.list_files("HEAD", "nothing") == ()
-    assert scene.repository.list_files("HEAD", "../repo/src") == ()
-
-
 def test_bytes_come_as_they_were_committed(scene: Scene) -> None:
     data = bytes(range(256)) + b"\r\n\r\n\n"
     scene.write("data.bin", data)
@@ -98,25 +89,6 @@ def test_a_ref_that_names_no_tree_is_an_error_and_never_an_option(scene: Scene, 
 @pytest.mark.parametrize("data", [b"", b"a", b"a\r\nb\n", bytes(range(256)) * 300])
 def test_the_blob_id_is_gits(scene: Scene, data: bytes) -> None:
     assert blob_id(data) == scene.git("hash-object", "--no-filters", "--stdin", stdin=data)
-
-
-def test_many_files_are_read_as_one_by_one(odd: Scene) -> None:
-    asked = [
-        *ODD_NAMES,
-        "README.md",
-        "./src/app.py",
-        "src",
-        "",
-        "no.txt",
-        "/README.md",
-        "src/../README.md",
-        "a\0b",
-    ]
-    one_by_one = {
-        name: raw for name in asked if (raw := odd.repository.read("main", name)) is not None
-    }
-    assert odd.repository.read_many("main", asked) == one_by_one
-    assert set(one_by_one) == {*ODD_NAMES, "README.md", "./src/app.py"}
 
 
 def test_an_object_that_is_gone_is_an_error_that_says_so(scene: Scene) -> None:

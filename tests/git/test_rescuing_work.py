@@ -21,11 +21,6 @@ def _saved(scene: Scene, ref: str) -> dict[str, bytes]:
     return {name: repository.read(ref, name) or b"" for name in repository.list_files(ref)}
 
 
-def test_a_clean_tree_needs_no_rescue(scene: Scene) -> None:
-    assert scene.tree.rescue("run-1") is None
-    assert scene.git("for-each-ref", "refs/forge-bot") == ""
-
-
 def test_everything_uncommitted_is_saved_and_the_tree_is_clean(scene: Scene) -> None:
     head = scene.tree.head()
     scene.write(".git/info/exclude", "*.log\n")
@@ -69,17 +64,6 @@ def test_a_file_taken_out_of_the_index_and_ignored_is_saved_before_the_reset_wri
     scene.tree.rescue("run-1")
 
     assert scene.repository.read(REF, "a.env") == b"new"
-
-
-def test_an_ignored_file_that_was_staged_is_saved_as_it_lies_there(scene: Scene) -> None:
-    scene.commit({".gitignore": "*.env\n"})
-    scene.write("a.env", "staged")
-    scene.git("add", "--force", "a.env")
-    scene.write("a.env", "newer")
-
-    scene.tree.rescue("run-1")
-
-    assert scene.repository.read(REF, "a.env") == b"newer"
 
 
 def test_what_only_an_uncommitted_ignore_rule_hides_is_neither_saved_nor_removed(
@@ -141,18 +125,6 @@ def test_a_name_that_can_be_no_ref_is_refused_and_nothing_is_removed(
     with pytest.raises(BadOption):
         scene.tree.rescue(name)
     assert (scene.root / "new.txt").exists()
-
-
-def test_in_a_linked_work_tree_only_that_tree_is_cleaned(scene: Scene) -> None:
-    tree = scene.worktree()
-    scene.write("new.txt", "of the tree", at=tree.path)
-    scene.write("new.txt", "of the user")
-
-    assert tree.rescue("run-1") == REF
-
-    assert tree.is_clean()
-    assert (scene.root / "new.txt").read_text() == "of the user"
-    assert _saved(scene, REF)["new.txt"] == b"of the tree"
 
 
 def test_when_cleaning_fails_the_work_is_saved_and_still_lies_there(scene: Scene) -> None:

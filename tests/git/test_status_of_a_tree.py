@@ -4,7 +4,7 @@ import pytest
 
 from forge_bot.git import StatusEntry
 from tests.fakes.rows import rows
-from tests.git.git_scene import ODD_NAMES, Scene
+from tests.git.git_scene import Scene
 
 ROWS = rows(__file__)
 
@@ -30,13 +30,6 @@ def test_each_change_is_named_whatever_the_settings(
         StatusEntry("c"),
         StatusEntry("new/one", untracked=True),
     }
-
-
-def test_odd_names_come_exactly(scene: Scene) -> None:
-    for name in ODD_NAMES:
-        scene.write(name, "x")
-
-    assert {change.path for change in scene.tree.status()} == set(ODD_NAMES)
 
 
 def test_both_sides_of_a_conflict_are_one_path(scene: Scene) -> None:

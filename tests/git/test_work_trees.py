@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import BadOption, GitFailed
-from forge_bot.git import Repository, WorktreeInfo
+from forge_bot.git import WorktreeInfo
 from tests.git.git_scene import Scene
 
 
@@ -23,25 +23,6 @@ def test_a_branch_gets_a_work_tree_at_its_commit(scene: Scene) -> None:
     assert (tree.path / "README.md").read_text() == "# Thing\n"
     assert not (tree.path / "later.txt").exists()
     assert tree.is_clean()
-
-
-def test_a_branch_is_checked_out_once(scene: Scene) -> None:
-    scene.git("branch", "work")
-
-    tree = scene.repository.add_worktree(scene.beside / "w", "work")
-
-    assert tree.head().branch == "work"
-    assert scene.repository.add_worktree(scene.beside / "w", "work") == tree
-
-
-def test_a_branch_only_on_the_remote_is_checked_out_from_there(scene: Scene) -> None:
-    scene.git("branch", "feature/x")
-    clone = scene.beside / "clone"
-    scene.git("clone", "--quiet", str(scene.root), str(clone))
-
-    tree = Repository.find(clone).add_worktree(scene.beside / "w", "feature/x")
-
-    assert tree.head().branch == "feature/x"
 
 
 def test_a_branch_that_is_nowhere_is_an_error_and_leaves_no_folder(scene: Scene) -> None:
@@ -90,15 +71,6 @@ def test_work_trees_are_listed_with_their_branch_and_condition(scene: Scene) -> 
     }
 
 
-def test_the_tree_of_a_branch_is_found_from_any_work_tree(scene: Scene) -> None:
-    tree = scene.worktree("work")
-    linked = Repository.find(tree.path)
-
-    assert scene.repository.tree_of("work") == linked.tree_of("work") == tree
-    assert linked.tree_of("main") == scene.tree
-    assert linked.tree_of("nothing") is None
-
-
 def test_a_deleted_folder_is_no_tree_and_does_not_stand_in_the_way(scene: Scene) -> None:
     tree = scene.worktree("work")
     subprocess.run(["rm", "-r", str(tree.path)], check=True)
@@ -110,15 +82,6 @@ def test_a_deleted_folder_is_no_tree_and_does_not_stand_in_the_way(scene: Scene)
     other_place = scene.repository.add_worktree(scene.beside / "new", "other")
 
     assert (same_place.head().branch, other_place.head().branch) == ("work", "other")
-
-
-def test_other_deleted_folders_stay_registered(scene: Scene) -> None:
-    stick = scene.worktree("stick")
-    subprocess.run(["rm", "-r", str(stick.path)], check=True)
-
-    scene.worktree("work")
-
-    assert [info.path for info in scene.repository.worktrees() if info.prunable] == [stick.path]
 
 
 def test_a_try_that_git_ends_leaves_no_folder(scene: Scene) -> None:

@@ -79,13 +79,6 @@ def test_nothing_of_our_environment_is_passed_on(
     )
 
 
-def test_declared_variables_are_added_and_win(chosen: BackendName, worktree: Path) -> None:
-    found = variables(
-        chosen, Box(worktree=worktree, env={"DEBUG": "1", "LANG": "de_DE.UTF-8", "EMPTY": ""})
-    )
-    assert (found["DEBUG"], found["LANG"], found["EMPTY"]) == ("1", "de_DE.UTF-8", "")
-
-
 def test_a_declared_library_is_loaded_inside_only(walled: BackendName, worktree: Path) -> None:
     """LD_PRELOAD with a library of the project must not reach the program that builds the box,
     which runs outside of it.
@@ -130,17 +123,6 @@ def test_a_node_of_its_own_is_seen_with_what_lies_beside_it(
     assert (
         run(chosen, Box(worktree=worktree), ["sh", "-c", "node; npm"]).output == "v99\nnpm-of-99\n"
     )
-
-
-def test_a_tool_behind_a_link_is_found_where_it_really_lies(
-    chosen: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tool(home / ".fnm" / "v98" / "bin" / "node", "v98")
-    links = home / ".links" / "bin"
-    links.mkdir(parents=True)
-    (links / "node").symlink_to(home / ".fnm" / "v98" / "bin" / "node")
-    on_path(monkeypatch, links)
-    assert run(chosen, Box(worktree=worktree), ["node"]).output == "v98\n"
 
 
 def test_a_tool_of_one_file_is_seen_without_its_folder(

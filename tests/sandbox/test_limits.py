@@ -72,14 +72,6 @@ def test_a_command_that_takes_too_long_is_ended_with_all_it_started(
     assert alive(marker) == []
 
 
-def test_a_daemon_does_not_outlive_its_command(backend: BackendName, worktree: Path) -> None:
-    marker = f"60.{os.getpid()}2"
-    script = f"(setsid sleep {marker} >/dev/null 2>&1 &); (sleep {marker} &); echo done"
-    outcome = shell(backend, worktree, script, seconds=20)
-    assert (outcome.exit_code, outcome.timed_out, outcome.output) == (0, False, "done\n")
-    assert alive(marker) == []
-
-
 def test_a_command_can_be_called_off_from_another_thread(
     backend: BackendName, worktree: Path
 ) -> None:
@@ -269,20 +261,6 @@ def test_a_flood_of_output_keeps_its_head_and_its_tail(walled: BackendName, work
     assert outcome.output.endswith("y\nlast\n")
     assert "\n[… 19990011 bytes left out …]\n" in outcome.output
     assert len(outcome.output) < 10_100
-
-
-def test_an_endless_flood_is_ended_by_time(walled: BackendName, worktree: Path) -> None:
-    outcome = shell(walled, worktree, "yes", seconds=2, output_bytes=10_000)
-    assert (outcome.exit_code, outcome.timed_out, outcome.truncated) == (124, True, True)
-
-
-def test_output_that_is_no_text_is_replaced_where_it_is_none(
-    walled: BackendName, worktree: Path
-) -> None:
-    assert (
-        shell(walled, worktree, r"printf 'a\377\303\244\n'; printf 'e\n' >&2").output
-        == "a\ufffdä\ne\n"
-    )
 
 
 def test_a_box_goes_before_anything_of_the_users_when_memory_is_short(

@@ -2,8 +2,6 @@
 yet.
 """
 
-import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -154,16 +152,6 @@ def test_the_temporary_folder_is_gone_afterwards_even_when_it_was_locked(
     assert home.startswith(temporary)
     assert backend is BackendName.BUBBLEWRAP or not Path(temporary).exists()
     assert not Path("/tmp/a").exists()
-
-
-def test_new_files_keep_their_owner_and_mode(backend: BackendName, worktree: Path) -> None:
-    run(
-        backend,
-        Box(worktree=worktree),
-        ["sh", "-c", "umask 022; echo x > src/new; chmod +x src/new"],
-    )
-    found = (worktree / "src" / "new").stat()
-    assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (os.getuid(), 0o755)
 
 
 def test_files_that_run_or_instruct_by_themselves_are_neither_changed_nor_left_behind(

@@ -100,9 +100,3 @@ def test_a_run_whose_baseline_landlock_cannot_judge_is_refused_with_the_reason(
     assert "cannot judge tests that use 127.0.0.1" in said.out + said.err, (
         "the baseline names it before anything is red"
     )
-
-
-def test_the_doctor_names_what_landlock_cannot_judge(sample: Sample, landlock: BackendName) -> None:
-    with_server_tests(sample, landlock)
-    said = sample.forge("doctor", "--model", sample.model())
-    assert "landlock, which cannot judge tests that use 127.0.0.1" in said.out

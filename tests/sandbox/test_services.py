@@ -1,9 +1,5 @@
 """A declared port of this machine is reached from the box, and no other."""
 
-import socket
-
-import pytest
-
 from forge_bot.sandbox.box import BackendName
 from tests.sandbox.scene import Attempt
 from tests.sandbox.test_setup_network import web
@@ -30,28 +26,6 @@ def test_a_declared_service_answers_and_its_neighbour_does_not(
     assert f"{ports[1]} failed" in output
 
 
-def test_every_connection_to_a_service_is_one_of_its_own(
-    bubblewrap: BackendName, attempt: Attempt
-) -> None:
-    with web("rows") as database:
-        port = port_of(database)
-        code = (
-            "import concurrent.futures as f, urllib.request\n"
-            f"ask = lambda _: urllib.request.urlopen('http://127.0.0.1:{port}', timeout=20).read()\n"
-            "with f.ThreadPoolExecutor(20) as pool: print(len(list(pool.map(ask, range(60)))))"
-        )
-        assert attempt(bubblewrap, code, services=(port,)).output == "60\n"
-
-
-def test_a_service_that_does_not_run_closes_the_connection(
-    bubblewrap: BackendName, attempt: Attempt
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as once:
-        port = once.getsockname()[1]
-    said = attempt(bubblewrap, f"PORTS = [{port}]\n{ASK}", services=(port,))
-    assert (said.exit_code, said.output) == (0, f"{port} failed\n")
-
-
 def test_setup_has_the_proxy_and_no_service(bubblewrap: BackendName, attempt: Attempt) -> None:
     with web("rows") as database:
         port = port_of(database)
@@ -61,11 +35,3 @@ def test_setup_has_the_proxy_and_no_service(bubblewrap: BackendName, attempt: At
             "except OSError: print('closed')"
         )
         assert attempt(bubblewrap, code, services=(port,), network=True).output == "closed\n"
-
-
-@pytest.mark.parametrize("privileged", [80])
-def test_a_port_below_1024_is_reached_or_said_to_be_closed(
-    bubblewrap: BackendName, attempt: Attempt, privileged: int
-) -> None:
-    said = attempt(bubblewrap, f"PORTS = [{privileged}]\n{ASK}", services=(privileged,))
-    assert said.exit_code == 0

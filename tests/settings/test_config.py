@@ -1,12 +1,10 @@
 """What .forge/config.yml may say, and how mistakes in it are told."""
 
-from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from forge_bot.errors import BadConfig, BadPipeline
-from forge_bot.gate.arguments import Amount
 from forge_bot.resources import state_home
 from forge_bot.settings import Config
 from forge_bot.settings.config import parse_config
@@ -49,12 +47,6 @@ def test_commands_are_strings_or_lists_of_words(
     assert config(f"commands:\n  {written}\n").commands.test == read
 
 
-def test_a_command_split_into_list_items_by_mistake_is_said() -> None:
-    with pytest.raises(BadConfig) as error:
-        config("commands:\n  test: [python, -m, pytest]\n")
-    assert error.value.details[0].startswith(".forge/config.yml:2: commands.test")
-
-
 def test_all_problems_are_told_at_once_each_with_its_line() -> None:
     with pytest.raises(BadConfig) as error:
         config("budget: -1\nsandbox: yes please\ncolour: red\nbudget: 3\n")
@@ -69,12 +61,6 @@ def test_all_problems_are_told_at_once_each_with_its_line() -> None:
 @pytest.mark.parametrize("written", ["off", '"off"', "Off"])
 def test_off_means_off_however_yaml_reads_it(written: str) -> None:
     assert config(f"sandbox: {written}\n").sandbox == "off"
-
-
-def test_money_is_exact() -> None:
-    assert config("budget: 0.10\n").budget == Decimal("0.10")
-    assert config("budget: null\n").budget is None
-    assert config("budget_tokens: 2000\n").amount == Amount(Decimal(5), 2000)
 
 
 # -- pipelines

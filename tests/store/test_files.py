@@ -38,11 +38,6 @@ def test_a_title_gives_a_name_people_recognise(title: str, name: str) -> None:
     assert slug(title) == name
 
 
-def test_a_title_without_letters_still_gives_a_name() -> None:
-    assert slug("!!!").startswith("task-")
-    assert slug("!!!") != slug("???")
-
-
 @given(st.text(max_size=300))
 def test_every_title_gives_a_name_that_paths_and_branches_take(title: str) -> None:
     name = slug(title)
@@ -108,29 +103,6 @@ def test_links_that_lead_out_are_refused(tmp_path: Path) -> None:
 
 # -- one writer
 # --------------------------------------------------------------------------------------------------
-
-
-def test_a_second_writer_is_told_at_once(tmp_path: Path) -> None:
-    with held(tmp_path / "run.lock", "the run x"):
-        code = f"""
-import sys
-from pathlib import Path
-from forge_bot.errors import RunBusy
-from forge_bot.store import held
-try:
-    with held(Path({str(tmp_path / "run.lock")!r}), "the run x"):
-        sys.exit(0)
-except RunBusy as error:
-    print(error.message)
-    sys.exit(7)
-"""
-        second = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
-        )
-    assert second.returncode == 7
-    assert second.stdout == "Another process is working on the run x.\n"
-    with held(tmp_path / "run.lock", "the run x"):
-        pass
 
 
 def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:

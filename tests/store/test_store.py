@@ -34,10 +34,6 @@ def read_again(workspace: Workspace) -> Workspace:
     return Workspace(workspace.tree, workspace.name)
 
 
-def test_the_state_is_the_fold_of_the_reports(workspace: Workspace) -> None:
-    assert workspace.state(DEVELOP).current_phase == "checkpoint-a"
-
-
 def test_a_torn_last_report_was_never_recorded(workspace: Workspace) -> None:
     with (workspace.path / "reports.jsonl").open("ab") as file:
         file.write(b'{"type": "answered", "key"')
