@@ -119,9 +119,7 @@ def _settle_record(run: Run) -> None:
     there, known = workspace.read_bytes(REPORTS) or b"", workspace.recorded
     if there != known:
         run.notices.append(
-            f"{REPORTS} was behind its last commit; the committed reports are back"
-            if known.startswith(there)
-            else f"lines that the branch does not have were taken away from {REPORTS}"
+            f"{REPORTS} was not as the branch has it; the committed reports are back"
         )
     workspace.store({REPORTS: known, STATE: state_file(run.state)})
     newest = run.tree.commit_id()

@@ -39,7 +39,7 @@ def test_a_branch_that_was_taken_back_is_gone_on_with_from_there(waiting: Sample
     before = there.read_bytes()
     again = waiting.forge("resume", "--model", waiting.model())
     assert again.code == 3, again.err
-    assert "lines that the branch does not have were taken away" in again.out
+    assert "the committed reports are back" in again.out
     assert there.read_bytes() != before
     record = f"{waiting.branch}:.specs/{waiting.workspace.name}/reports.jsonl"
     assert there.read_text() == waiting.git("show", record) + "\n"

@@ -124,16 +124,18 @@ class ArtifactContract(Frozen):
         return (*map(str, inspection.problems), *inspection.contradictions)
 
 
-def artifact_contract(
+def answer_contract(
     run: Run | RunSnapshot, action: SpawnAgent, task: TaskId | None
 ) -> ArtifactContract:
-    """Return the contract of the artifact that an action asks for, of one task where it has
-    several.
+    """Return the contract of an answer to an action, of one task where it has several. It may hold
+    the documents of later phases too.
     """
     phase = run.pipeline.phase(action.phase)
     table = REQUIREMENTS in {*action.headings, *action.closing}
+    later = run.pipeline.also_written(action.phase, run.state.effort)
     return contract_of(run, phase, action.headings).replace(
-        answers_for=_answers_for(run, phase, task, table=table)
+        answers_for=_answers_for(run, phase, task, table=table),
+        next_documents=tuple(contract_of(run, phase, phase.headings) for phase in later),
     )
 
 
@@ -163,15 +165,6 @@ def listed_requirements(run: Run | RunSnapshot) -> dict[str, str]:
     lists = (numbered_requirements(run.artifact(name) or "") for name in written)
     none = dict[str, str]()
     return next((listed for listed in lists if listed), none)
-
-
-def answer_contract(
-    run: Run | RunSnapshot, action: SpawnAgent, task: TaskId | None
-) -> ArtifactContract:
-    """The contract of an answer, which may hold the documents of later phases too."""
-    later = run.pipeline.also_written(action.phase, run.state.effort)
-    following = tuple(contract_of(run, phase, phase.headings) for phase in later)
-    return artifact_contract(run, action, task).replace(next_documents=following)
 
 
 def contract_of(

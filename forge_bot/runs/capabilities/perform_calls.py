@@ -320,14 +320,13 @@ def next_call(
         index=call.index,
     )
     shown = [record for record in state.calls if record.artifact == call.artifact]
+    changed = ""
     if run.workspace.read(call.artifact) != document(shown):
-        message = f"{call.artifact} does not show what was to be called, so nothing was called."
-        yield _end_call(action, run, call, CallOutcome.FAILED, message)
-        return
-    if catalogue.digests.get(call.capability, call.digest) != call.digest:
-        message = (
-            f"{call.capability} is not what it was when this was asked for: nothing was called."
-        )
+        changed = f"{call.artifact} does not show what was to be called"
+    elif catalogue.digests.get(call.capability, call.digest) != call.digest:
+        changed = f"{call.capability} is not what it was when this was asked for"
+    if changed:
+        message = f"{changed}, so nothing was called."
         yield _end_call(action, run, call, CallOutcome.FAILED, message)
         return
     wanted = CapabilityRequest(
@@ -373,22 +372,27 @@ def settled_calls(state: State) -> Mapping[tuple[str, str], CapabilityResult]:
     """Return the results of ended calls; no call is made a second time."""
     results: dict[tuple[str, str], CapabilityResult] = {}
     for call in state.calls:
-        status_and_text = {
-            CallStatus.DONE: (
-                ResultStatus.SKIPPED_DUPLICATE,
-                f"It was made, once. {call.result} has the result.",
-            ),
-            CallStatus.FAILED: (
-                ResultStatus.SKIPPED_DUPLICATE,
-                f"It failed, and is not made again as it is. {call.result} says why.",
-            ),
-            CallStatus.UNKNOWN: (
-                ResultStatus.DENIED,
-                "Whether it was made is not known, so it is not made again.",
-            ),
-            CallStatus.DECLINED: (ResultStatus.DENIED, "A person declined it."),
-        }.get(call.status)
-        if status_and_text is not None:
+        if (settled := _SETTLED.get(call.status)) is not None:
+            status, text = settled
             wanted = CapabilityRequest(key="", capability=call.capability, params=call.params)
-            results[call.capability, call.params] = result_of(wanted, *status_and_text)
+            results[call.capability, call.params] = result_of(
+                wanted, status, text.format(document=call.result)
+            )
     return results
+
+
+_SETTLED = {
+    CallStatus.DONE: (
+        ResultStatus.SKIPPED_DUPLICATE,
+        "It was made, once. {document} has the result.",
+    ),
+    CallStatus.FAILED: (
+        ResultStatus.SKIPPED_DUPLICATE,
+        "It failed, and is not made again as it is. {document} says why.",
+    ),
+    CallStatus.UNKNOWN: (
+        ResultStatus.DENIED,
+        "Whether it was made is not known, so it is not made again.",
+    ),
+    CallStatus.DECLINED: (ResultStatus.DENIED, "A person declined it."),
+}

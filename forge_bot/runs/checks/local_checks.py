@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from forge_bot.agent.models.known_providers import has_key
 from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import (
-    BadCapabilities,
     BadManifest,
     CannotJudge,
     ForgeError,
@@ -115,12 +114,9 @@ def _is_of_steps(subject: CheckSubject) -> bool:
 def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:
     """Load the pipeline and the prompts of a run."""
     repository, name = subject.repository, subject.config.pipeline
-    try:
-        pipeline = load_pipeline(name, repository.root)
-        prompts_for(repository.root, pipeline)
-        yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
-    except ForgeError as error:
-        yield refuse(f"pipeline {name}", in_one_line(error), advice_at_terminal(error))
+    pipeline = load_pipeline(name, repository.root)
+    prompts_for(repository.root, pipeline)
+    yield note(f"pipeline {name}", f"{len(pipeline.phases)} phases")
 
 
 def approvals(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -157,22 +153,15 @@ def ai_rules(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield a refusal where servers of the repository cannot be read, or how many servers and
-    skills there are; none is started.
-    """
+    """Yield how many servers and skills there are; none is started. Raises BadCapabilities."""
     from forge_bot.runs.capabilities.outside_capabilities import capability_setup
 
-    what = "tools and skills"
-    try:
-        setup = capability_setup(subject.repository.root, subject.config)
-    except BadCapabilities as error:
-        yield refuse(what, in_one_line(error), advice_at_terminal(error))
-        return
+    setup = capability_setup(subject.repository.root, subject.config)
     servers = len(setup.config.mcp_servers)
     skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
     if servers or skills:
         counted = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
-        yield note(what, f"{counted}; `forge-bot capabilities` tries them")
+        yield note("tools and skills", f"{counted}; `forge-bot capabilities` tries them")
 
 
 def in_one_line(error: ForgeError) -> str:
