@@ -80,7 +80,7 @@ def test_an_edit_by_hand_is_shown_with_its_author_and_first_of_all_the_plan(
     first = "\n".join(asked[asked.index("Human Reviews Design") :].splitlines()[:40])
     assert f"design.md was changed by hand by {getpass.getuser()}" in first
     assert "none at this effort; you are the first to look at it" in first
-    assert "Answers, at a terminal:" in first
+    assert "Answers, at a terminal" in first
     assert "forge-bot approve" in first
     name = ("-c", "user.name=Ann Editor", "-c", "user.email=a@b.c")
     design.write_text(design.read_text() + "\nAnd another.\n")
