@@ -186,7 +186,11 @@ class AskModel:
         clock = asyncio.timeout(self.seconds_left)
         try:
             async with clock:
-                return await self._answer(asked, turn)
+                reserved = await self._reserve(asked)
+                amount = reserved.amount if reserved.price_known else None
+                self.notice(ModelAsked(turn=turn, model=asked.model, reserved=amount))
+                self.journal.started(asked.key, asked.model, reserved.amount, asked.new)
+                return await self._settle(asked, reserved, self._ask(asked))
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -265,13 +269,6 @@ class AskModel:
     def _withdraw(self, parked: Parked, why: str) -> None:
         self.journal.failed(parked.key, why, paid=False, question=parked.question)
 
-    async def _answer(self, asked: BatchedCall, turn: int) -> ModelReply:
-        reserved = await self._reserve(asked)
-        amount = reserved.amount if reserved.price_known else None
-        self.notice(ModelAsked(turn=turn, model=asked.model, reserved=amount))
-        self.journal.started(asked.key, asked.model, reserved.amount, asked.new)
-        return await self._settle(asked, reserved, self._ask(asked))
-
     async def _ask(self, asked: BatchedCall) -> ModelReply:
         try:
             return await self.model.ask(asked.call)
@@ -288,9 +285,11 @@ class AskModel:
         """
         key, began, usage, is_lost = asked.key, self.now(), Usage(cost=None), True
         try:
-            reply = self._add_time(await answering, began)
-            usage, is_lost = reply.usage, False
-            return self.journal.finished(key, reply)
+            reply = await answering
+            duration, is_lost = int((self.now() - began) * 1000), False
+            model = reply.usage.model or self.model.name
+            usage = reply.usage.replace(duration_ms=duration, calls=1, model=model)
+            return self.journal.finished(key, reply.replace(usage=usage))
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             is_lost = isinstance(error, PossiblyCharged)
             raise self._name_stop(error) from error
@@ -327,10 +326,3 @@ class AskModel:
         too_long = isinstance(error, ContextTooLong)
         reason = StopReason.CONTEXT_WINDOW if too_long else StopReason.MODEL_UNAVAILABLE
         return Stopped(reason, error.message, trouble=trouble)
-
-    def _add_time(self, reply: ModelReply, began: float) -> ModelReply:
-        duration = int((self.now() - began) * 1000)
-        usage = reply.usage.replace(
-            duration_ms=duration, calls=1, model=reply.usage.model or self.model.name
-        )
-        return reply.replace(usage=usage)

@@ -76,16 +76,13 @@ async def converse(
     images: Mapping[str, bytes] | None = None,
 ) -> WorkResult:
     """Ask, look up and ask again until `check` accepts an answer or a limit is reached. What the
-    journal has is neither asked nor looked up again: the conversation goes on from there, with the
-    messages that were sent. `images` has the bytes of those that messages name, by digest.
+    journal has is neither asked nor looked up again. `images` has bytes of images by digest.
 
-    `check` returns complaints that the model can act on. `run_commands` returns the results of the
-    project's commands on edits, if the limits allow it. `now` is a clock in seconds.
-
-    Set-up errors (no key, unknown model) and an exhausted record are raised; every other failure of
-    a model is a stop reason. With `leave_actions` ActionsWanted is raised until tools and skills
-    that were asked for have results in the journal. With `lane` questions go into batches, if the
-    provider offers them, and BatchUnderWay is raised until they are answered.
+    `check` returns complaints that the model can act on, `run_commands` the results of the
+    project's commands on edits. Set-up errors and an exhausted record are raised; every other
+    failure of a model is a stop reason. With `leave_actions` ActionsWanted is raised until tools
+    and skills that were asked for have results in the journal. With `lane` questions go into
+    batches, and BatchUnderWay is raised until they are answered.
     """
     talk = _Conversation(
         assignment,
@@ -265,8 +262,7 @@ class _Conversation:
             return True
         self.rejected, self.complaints = answer, ()
         self.attempt += 1
-        words = model_answers.newly_red(outcome.words)
-        self._tell(words, last=self.last)
+        self._tell(model_answers.newly_red(outcome.words), last=self.last)
         return False
 
     async def _outcome(self, edits: Try) -> TryOutcome:
@@ -331,7 +327,11 @@ class _Conversation:
         last.
         """
         limits = self.limits
-        message = words if isinstance(words, ChatMessage) else _from_us(words)
+        message = (
+            words
+            if isinstance(words, ChatMessage)
+            else ChatMessage(role=MessageRole.USER, text=words)
+        )
         whole = (*self.messages, message)
         if last is None and self._used + 2 * prompt_tokens(whole) > limits.input_tokens:
             last = StopReason.TOKEN_BUDGET
@@ -347,10 +347,6 @@ class _Conversation:
 
     def _hear(self, text: str) -> None:
         self.messages.append(ChatMessage(role=MessageRole.ASSISTANT, text=text))
-
-
-def _from_us(words: str) -> ChatMessage:
-    return ChatMessage(role=MessageRole.USER, text=words)
 
 
 _WHY_LAST = {

@@ -32,7 +32,7 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import Reason, State
 from forge_bot.errors import CommitsRefused, ForgeError, RecordChanged
 from forge_bot.forge import WORKFLOWS
-from forge_bot.git.commit_objects import changed_files
+from forge_bot.git.commit_objects import changed_files, patched
 from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import HandedFiles, Run
@@ -219,7 +219,7 @@ class WorkRecorder:
         if asked or begun:
             return []
         patch = self.run.repository.blob(state.artifacts[DRAFT].blob)
-        made = self.run.tree.patched(self.head, patch, paths) if patch is not None else None
+        made = patched(self.run.repository.root, self.head, patch, paths)
         now = self.run.repository.objects(files, paths)
         return [
             f"{path} is not as {DRAFT} makes it"
@@ -237,7 +237,7 @@ class WorkRecorder:
         now = self.run.repository.objects(files, paths)
         for oid in approved_patches(self.run.pipeline, self.run.workspace.reports()):
             patch = self.run.repository.blob(oid)
-            made = self.run.tree.patched(self.head, patch, paths) if patch is not None else None
+            made = patched(self.run.repository.root, self.head, patch, paths)
             if made is not None:
                 approved |= {path for path in paths if made.get(path) == now.get(path)}
         return approved

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -112,22 +112,19 @@ def nested(folder: Path) -> frozenset[str]:
     )
 
 
-def remove_nested(folder: Path, keep: Collection[str] = (), *, untracked: bool = False) -> None:
-    """Remove git's own folder from those folders, except from some; their files stay.
+def remove_nested(folder: Path, *, untracked: bool = False) -> None:
+    """Remove git's own folder from those folders; their files stay.
 
     With `untracked`, do the same to repositories in folders that git does not know.
     """
-    while names := _repositories(folder, untracked=untracked) - frozenset(keep):
+    none = frozenset[str]()
+    while names := nested(folder) | (untracked_repositories(folder) if untracked else none):
         for name in names:
             place = folder / name / ".git"
             if place.is_dir() and not place.is_symlink():
                 shutil.rmtree(place)
             else:
                 place.unlink()
-
-
-def _repositories(folder: Path, *, untracked: bool) -> frozenset[str]:
-    return nested(folder) | (untracked_repositories(folder) if untracked else frozenset[str]())
 
 
 def untracked_repositories(folder: Path) -> frozenset[str]:

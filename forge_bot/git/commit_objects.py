@@ -25,6 +25,7 @@ from forge_bot.git.worktree import is_checked_out
 _PLAIN, _LINK = "100644", "120000"
 
 _TRIED = "Edits to be tried"
+_WILD = re.compile(r"[\\*?\[\]]")
 _NOBODY = ("forge-bot", OWN_ADDRESS, "@0 +0000")
 OURS = Signature(_NOBODY, _NOBODY)
 
@@ -109,15 +110,32 @@ def commit_on(
     return make_commit(root, tree, (base,), _TRIED, (), OURS)
 
 
-def commit_of_patch(root: Path, base: str, patch: bytes, without: Sequence[str] = ()) -> str:
+def commit_of_patch(
+    root: Path, base: str, patch: bytes, without: Sequence[str] = (), only: Sequence[str] = ()
+) -> str:
     """Return the id of a commit after `base` with a patch applied, but for the files that `without`
-    names by wildcards. It is on no branch. Raises GitFailed when the patch does not fit.
+    names by wildcards, or to the files `only`. It is on no branch. Raises GitFailed when the patch
+    does not fit.
     """
-    left_out = [f"--exclude={pattern}" for pattern in without]
+    options = [f"--exclude={pattern}" for pattern in without]
+    options += ["--include=" + _WILD.sub(r"\\\g<0>", path) for path in only]
     with index_of(root, tree_id(root, base)) as env:
-        git(root, "apply", "--cached", *APPLY, *left_out, "-", stdin=patch, env=env)
+        git(root, "apply", "--cached", *APPLY, *options, "-", stdin=patch, env=env)
         tree = git(root, "write-tree", env=env, seconds=LONG).line
     return make_commit(root, tree, (base,), _TRIED, (), OURS)
+
+
+def patched(
+    root: Path, base: str, patch: bytes | None, paths: Sequence[str]
+) -> dict[str, str] | None:
+    """Return mode and object id of each of the paths as that part of a patch makes it at a commit;
+    None if it does not fit there, or without a patch.
+    """
+    try:
+        made = commit_of_patch(root, base, patch, only=paths) if patch is not None else ""
+    except GitFailed:
+        return None
+    return files_at.objects(root, made, paths) if made else None
 
 
 def point(root: Path, ref: str, commit: str) -> None:

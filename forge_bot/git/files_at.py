@@ -16,10 +16,6 @@ from forge_bot.errors import GitFailed
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import is_full_id, tree_id
 
-_SHA256_DIGITS = 64
-_FOLDER_ROW = re.compile(rb"40000 ([^\0]+)\0(.{20})|\d+ [^\0]+\0.{20}", re.DOTALL)
-_LONG_FOLDER = re.compile(rb"40000 ([^\0]+)\0(.{32})|\d+ [^\0]+\0.{32}", re.DOTALL)
-
 
 class GitObject(NamedTuple):
     """An object as git keeps it."""
@@ -32,8 +28,9 @@ class GitObject(NamedTuple):
         """Return the folders directly in a tree, by name with the ids of their trees:
         `<mode> SP <name> NUL <id in bytes>` each.
         """
-        form = _LONG_FOLDER if len(self.oid) == _SHA256_DIGITS else _FOLDER_ROW
-        rows = form.findall(self.data) if self.kind == "tree" else ()
+        size = len(self.oid) // 2
+        form = rb"40000 ([^\0]+)\0(.{%d})|\d+ [^\0]+\0.{%d}" % (size, size)
+        rows = re.findall(form, self.data, re.DOTALL) if self.kind == "tree" else ()
         return {os.fsdecode(name): oid.hex() for name, oid in rows if name}
 
 

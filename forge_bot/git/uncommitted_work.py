@@ -7,7 +7,6 @@ branch, in an index of their own, and nothing that is checked out changes.
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
@@ -22,7 +21,6 @@ from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import HEADS, commit_id, is_ref, ref_target
 
 APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
-_WILD = re.compile(r"[\\*?\[\]]")
 
 
 @contextlib.contextmanager
@@ -110,34 +108,6 @@ def apply(
     ]
     if text.strip():
         git(folder, "apply", *APPLY, *left_out, "-", stdin=text.encode(errors="surrogateescape"))
-
-
-def patched(folder: Path, commit: str, raw: bytes, paths: Sequence[str]) -> dict[str, str] | None:
-    """Return mode and object id of each of the paths as a patch would make it at a commit; None if
-    it does not fit there.
-
-    Only that part of the patch is applied. A path that would not be there is left out. Nothing is
-    kept.
-    """
-    only = [f"--include={_literally(path)}" for path in paths]
-    with scratch(folder, keep=False) as env:
-        git(folder, "read-tree", commit_id(folder, commit), env=env)
-        try:
-            git(folder, "apply", "--cached", *APPLY, *only, "-", stdin=raw, env=env)
-        except GitFailed:
-            return None
-        rows = git(
-            folder, "--literal-pathspecs", "ls-files", "--stage", "-z", "--", *paths, env=env
-        ).names
-    return {
-        name: " ".join(about.split(" ")[:2])
-        for about, _, name in (row.partition("\t") for row in rows)
-    }
-
-
-def _literally(path: str) -> str:
-    """Return a pattern of git's that fits this path only."""
-    return _WILD.sub(r"\\\g<0>", path)
 
 
 def _safe(raw: bytes) -> bool:

@@ -44,7 +44,6 @@ class Tree:
     changed = _OfTree(differences.changed)
     merge_base = _OfTree(differences.merge_base)
     diff = _OfTree(differences.diff)
-    patched = _OfTree(uncommitted_work.patched)
     apply = _OfTree(uncommitted_work.apply)
 
     # Changes of the files and the branch.
