@@ -48,10 +48,6 @@ def test_the_more_exact_declaration_counts(shop: ProjectGraph) -> None:
 def test_names_find_files_and_definitions(shop: ProjectGraph) -> None:
     assert ids(shop, name="price") == ["shop/prices.py", "tests/test_prices.py"]
     assert ids(shop, name="::net") == ["shop/prices.py::net"]
-    assert ids(shop, kind="phase") == [
-        ".github/workflows/ci.yml::lint",
-        ".github/workflows/ci.yml::test",
-    ]
 
 
 def test_neighbours_say_how_they_stand_to_the_node(shop: ProjectGraph) -> None:

@@ -47,9 +47,6 @@ def test_every_file_is_a_node_with_a_kind_and_its_tier(tmp_path: Path) -> None:
     }
     assert found.file_node("shop/cli.py").tier is NodeTier.SURFACE
     assert found.files["tests/test_prices.py"].tests == ("shop/prices.py",)
-    assert [each.id for each in found.contained(".github/workflows/ci.yml")] == [
-        ".github/workflows/ci.yml::test"
-    ]
 
 
 def test_gloves_and_gates_are_workers_and_registries_are_schemas() -> None:
@@ -154,20 +151,6 @@ def test_configured_commands_are_in_the_graph_as_long_as_they_are_configured(
     assert commands() == ["sh other.sh", "make lint"]
     write(tmp_path, {config: "commands: [\n"})
     assert commands() == ["make test", "make lint"]
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("jobs:\n\t- x\n", "line 2 cannot be parsed as YAML"),
-        ("jobs: &j\n  test: *j\n", "it cannot be parsed as YAML"),
-    ],
-)
-def test_a_workflow_that_is_no_yaml_or_never_ends_is_a_node(
-    tmp_path: Path, text: str, problem: str
-) -> None:
-    found = graph(tmp_path, {".github/workflows/bad.yml": text})
-    assert found.files[".github/workflows/bad.yml"].problem == problem
 
 
 def test_a_reader_that_goes_on_gives_what_one_gives_that_reads_everything(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def _find_answer(graph: ProjectGraph, asked: GraphQuestion) -> tuple[str, str, l
         return "neighbour", f" of {node.id}", _neighbours(graph, node)
     if asked.touches:
         return "node", *_find_touched(graph, asked.touches)
-    symbols = SEPARATOR in asked.name or asked.kind in {NodeKind.SYMBOL, NodeKind.PHASE}
+    symbols = SEPARATOR in asked.name or asked.kind is NodeKind.SYMBOL
     # The worst first.
     nodes = sorted(graph.nodes(symbols=symbols), key=lambda one: (-one.criticality.weight, one.id))
     return "node", "", nodes

@@ -15,7 +15,6 @@ from pydantic import Field
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.project.file_list import Listing, join, json_object, language_of, string, table, toml
-from forge_bot.project.graph.stacks.all_stacks import is_pipeline
 from forge_bot.project.graph.syntax import FileFacts
 from forge_bot.text_format import names
 from forge_bot.values import Frozen
@@ -57,7 +56,7 @@ _MEANINGS = {
     NodeTier.GATE: "the boundary where somebody confirms",
     NodeTier.SCHEMA: "typed contracts: models, types, interface descriptions",
     NodeTier.REGISTRY: "tables in which something is looked up by name",
-    NodeTier.PIPELINE: "steps that are carried out in order: workflows, pipelines, their phases",
+    NodeTier.PIPELINE: "steps that are carried out in order: workflows, pipelines",
 }
 
 
@@ -72,7 +71,6 @@ class NodeKind(StrEnum):
     REGISTRY = "registry"
     TEST = "test"
     PIPELINE = "pipeline"
-    PHASE = "phase"
     PROMPT = "prompt"
     CAPABILITY = "capability"
     COMMAND = "command"
@@ -100,7 +98,6 @@ _TIERS = {
     NodeKind.REGISTRY: NodeTier.REGISTRY,
     NodeKind.TEST: NodeTier.WORKER,
     NodeKind.PIPELINE: NodeTier.PIPELINE,
-    NodeKind.PHASE: NodeTier.PIPELINE,
     NodeKind.PROMPT: NodeTier.SURFACE,
     NodeKind.CAPABILITY: NodeTier.SURFACE,
     NodeKind.COMMAND: NodeTier.SURFACE,
@@ -136,6 +133,7 @@ _BY_WORD = {
 }
 _DOCUMENTS = (".md", ".mdx", ".rst", ".adoc", ".txt")
 _PROMPT = re.compile(r"(?:^|/)prompts/[^/]+\.(?:md|txt|j2|jinja2?)$|\.prompt\.md$|\.md\.j2$")
+_PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
 _CAPABILITIES = frozenset({"SKILL.md", "forge-mcp.json", ".mcp.json"})
 _ENTRY_NAMES = frozenset({"__main__.py", "manage.py", "main.rs", "main.go"})
 
@@ -143,7 +141,7 @@ _ENTRY_NAMES = frozenset({"__main__.py", "manage.py", "main.rs", "main.go"})
 def kind_of(path: str, entries: frozenset[str]) -> NodeKind:
     """Return the kind of a file. `entries` are the declared entry points."""
     name = basename(path)
-    if is_pipeline(path):
+    if _PIPELINE.search(path):
         return NodeKind.PIPELINE
     if name in _CAPABILITIES:
         return NodeKind.CAPABILITY
@@ -286,7 +284,7 @@ class ProjectGraph:
         )
 
     def contained(self, path: str) -> tuple[GraphNode, ...]:
-        """Return the contents of a file: definitions, or the phases of a pipeline."""
+        """Return the contents of a file: its definitions."""
         return tuple(_inside(self.file_node(path), self.facts.get(path, FileFacts())))
 
     def nodes(self, *, symbols: bool = False) -> Iterator[GraphNode]:
@@ -323,7 +321,7 @@ def _inside(outer: GraphNode, facts: FileFacts) -> Iterator[GraphNode]:
     for symbol in facts.symbols:
         yield GraphNode(
             id=f"{outer.id}{SEPARATOR}{symbol.name}",
-            kind=NodeKind.PHASE if symbol.kind == "phase" else NodeKind.SYMBOL,
+            kind=NodeKind.SYMBOL,
             tier=outer.tier,
             domain=outer.domain,
             criticality=outer.criticality,

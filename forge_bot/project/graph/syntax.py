@@ -36,10 +36,9 @@ class ImportLine(NamedTuple):
 
 
 class SymbolFact(NamedTuple):
-    """A definition: its name with those around it, its kind, its lines, and its first line."""
+    """A definition: its name with those around it, its lines, and its first line."""
 
     name: str
-    kind: str
     line: int
     end: int
     text: str
@@ -141,8 +140,7 @@ def _nest(
             continue
         line = name.start_point[0] + 1
         more = data.count(b"\n", name.start_byte, max(-minus_end - 1, name.start_byte))
-        real = "method" if kind == "function" and parts else kind
-        symbols.append(SymbolFact(whole, real, line, line + more, _first_line(data, start)))
+        symbols.append(SymbolFact(whole, line, line + more, _first_line(data, start)))
     return tuple(dict.fromkeys(symbols))
 
 

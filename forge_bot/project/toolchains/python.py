@@ -24,11 +24,10 @@ from forge_bot.project.file_list import Listing, ini, items, join, string, table
 from forge_bot.project.toolchains.python_install import (
     PYTHON,
     DeclaredDependencies,
-    PipPackages,
     managed_commands,
     manager_of,
     pip_commands,
-    pip_packages,
+    pip_words,
     read_needs,
 )
 from forge_bot.settings.yaml_file import read_contents
@@ -293,7 +292,7 @@ def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...
     Unittest needs nothing of a project that Python finds in place.
     """
     managed: list[Command] = []
-    orders: list[PipPackages] = []
+    packages: list[tuple[str, ...]] = []
     for project in projects:
         runner, needs = project.runner, project.needs
         tools = [command.argv[2] for command in project.linters]
@@ -302,8 +301,8 @@ def _setup(listing: Listing, projects: Sequence[_Project]) -> tuple[Command, ...
         if wanted and manager_of(listing, project.folder)[0]:
             managed += managed_commands(listing, needs, tools)
         else:
-            orders.append(pip_packages(needs, tools, with_tests=wanted and runner != ""))
-    return tuple(dict.fromkeys((*managed, *pip_commands(listing, orders))))
+            packages += pip_words(needs, tools, with_tests=wanted and runner != "")
+    return tuple(dict.fromkeys((*managed, *pip_commands(listing, packages))))
 
 
 def _must_install(listing: Listing, project: _Project) -> bool:

@@ -3,7 +3,7 @@ that wrote it, else pip. Nothing of the project is executed.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import dirname, normpath
 from typing import Literal
 
@@ -225,57 +225,51 @@ _INSTALLED_AS = {"pdm": "pdm[locked]"}
 _VERSION = re.compile(r"[\d.]+")
 
 
-class PipPackages(Frozen):
-    """The packages that one project installs with pip."""
-
-    editable: tuple[str, ...] = ()
-    requirements: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
+Words = tuple[str, ...]
+"""What pip is told to install: `-e` and a folder, a requirement, or `-r` and a file."""
 
 
-def pip_packages(
+def pip_words(
     needs: DeclaredDependencies, tools: Sequence[str], *, with_tests: bool
-) -> PipPackages:
-    """Return what to install for a project, for its tools and, if requested, its tests.
+) -> Iterator[Words]:
+    """Yield what to install for a project, for its tools and, if requested, its tests.
 
     The project itself is installed as editable, so that later edits take effect without another
     installation.
     """
     chosen = _sources_for_tests(needs, tools) if with_tests else ()
+    if with_tests and needs.installable:
+        extras = ",".join(source.name for source in chosen if source.kind == "extra")
+        place = f"./{needs.folder}" if needs.folder else "."
+        yield "-e", f"{place}[{extras}]" if extras else place
+    elif with_tests:
+        yield from ((line,) for line in needs.dependencies)
+    spelled = {"group"} if needs.installable else {"group", "extra"}
+    yield from ((line,) for one in chosen if one.kind in spelled for line in one.requirements)
     missing = (tool for tool in tools if not any(source.names(tool) for source in chosen))
-    pinned = tuple(needs.declared(tool) or tool for tool in missing)
-    if not with_tests:
-        return PipPackages(requirements=pinned)
-    files = [source.name for source in chosen if source.kind == "file"]
-    base = [s.name for s in needs.sources if s.purpose == "running" and not needs.dependencies]
-    files = [*dict.fromkeys((*base, *files))]
-    extras = ",".join(source.name for source in chosen if source.kind == "extra")
-    place = (f"./{needs.folder}" if needs.folder else ".") + (f"[{extras}]" if extras else "")
-    kinds = {"group"} if needs.installable else {"group", "extra"}
-    spelled = (line for s in chosen if s.kind in kinds for line in s.requirements)
-    own = () if needs.installable else needs.dependencies
-    return PipPackages(
-        editable=(place,) if needs.installable else (),
-        requirements=(*own, *spelled, *pinned),
-        files=tuple(files),
-    )
+    yield from ((needs.declared(tool) or tool,) for tool in missing)
+    for source in needs.sources if with_tests and not needs.dependencies else ():
+        if source.purpose == "running":
+            yield "-r", source.name
+    yield from (("-r", source.name) for source in chosen if source.kind == "file")
 
 
-def pip_commands(listing: Listing, orders: Sequence[PipPackages]) -> tuple[Command, ...]:
+def pip_commands(listing: Listing, words: Iterable[Words]) -> tuple[Command, ...]:
     """Return the commands for a new environment and its packages; none if there are no packages.
 
     Pip requires a hash for everything as soon as one requirement has one, so files with hashes are
     installed separately.
     """
-    files = dict.fromkeys(path for order in orders for path in order.files)
-    hashed = [path for path in files if "--hash=" in listing.text(path)]
-    folders = dict.fromkeys(path for order in orders for path in order.editable)
-    named = dict.fromkeys(line.strip() for order in orders for line in order.requirements)
-    arguments = [word for path in folders for word in ("-e", path)]
-    arguments += [line for line in named if not line.startswith("-")]
-    arguments += [word for path in files if path not in hashed for word in ("-r", path)]
-    installs = [command(f"{path}, which pins by hash", *PIP, "-r", path) for path in hashed]
-    if arguments:
+    kinds = ("-e", "", "-r")
+    known = dict.fromkeys(tuple(map(str.strip, one)) for one in words)
+    ordered = sorted(known, key=lambda one: kinds.index(one[0] if one[1:] else ""))
+    hashed = [one for one in ordered if one[0] == "-r" and "--hash=" in listing.text(one[1])]
+    plain = [
+        one for one in ordered if one not in hashed and (one[1:] or not one[0].startswith("-"))
+    ]
+    installs = [command(f"{path}, which pins by hash", *PIP, "-r", path) for _, path in hashed]
+    if plain:
+        arguments = (word for one in plain for word in one)
         installs.append(command("what the tests and linters need", *PIP, *arguments))
     return (_environment(ENV), *installs) if installs else ()
 
@@ -301,24 +295,22 @@ def managed_commands(
     """
     manager, evidence = manager_of(listing, needs.folder)
     chosen = [*_sources_for_tests(needs, tools)]
+    lacking = list[str]()
     for tool in tools:
         if not any(source.names(tool) for source in chosen):
-            chosen += [s for s in needs.sources if s.kind != "file" and s.names(tool)][:1]
-    lacking = [
-        needs.declared(tool) or tool
-        for tool in tools
-        if not (needs.runs_with(tool) or any(source.names(tool) for source in chosen))
-    ]
+            own = [s for s in needs.sources if s.kind != "file" and s.names(tool)][:1]
+            chosen += own
+            lacking += [] if own or needs.runs_with(tool) else [needs.declared(tool) or tool]
     settings = table(toml(listing.text(join(needs.folder, "pyproject.toml"))), "tool", "uv")
     asked = string(settings.get("required-version")) if manager == "uv" else ""
     package = _INSTALLED_AS.get(manager, manager)
     package += f"=={asked}" if _VERSION.fullmatch(asked) else asked
-    workspace = "workspace" in settings
+    install = _install(manager, needs, chosen, workspace="workspace" in settings)
     return (
         _environment(ENV),
         _environment(_TOOLS),
         command(f"{manager}, by {evidence}", f"{_TOOLS}/bin/python", *PIP[1:], package),
-        command(evidence, *_install(manager, needs, chosen, workspace=workspace)),
+        command(evidence, *install),
         *([command(", ".join(lacking), *PIP, *lacking)] if lacking else []),
     )
 
@@ -373,10 +365,8 @@ def _sources_for_tests(
     Those for development are used when there are none for tests, or if only they name the tool that
     runs the tests. Where nothing has such a name, the shortest source that names the tool is used.
     """
-    tests = _choose_sources([source for source in needs.sources if source.purpose == "tests"])
-    development = _choose_sources(
-        [source for source in needs.sources if source.purpose == "development"]
-    )
+    tests = _choose_sources([s for s in needs.sources if s.purpose == "tests"])
+    development = _choose_sources([s for s in needs.sources if s.purpose == "development"])
     runner = tools[:1]
     if not (tests or development):
         others = _choose_sources([s for s in needs.sources if any(map(s.names, runner))])

@@ -1,5 +1,4 @@
-"""All stacks, and which one fits a file. Of Rust, Java and Ruby only definitions are read, of
-workflows and pipelines their jobs and phases.
+"""All stacks, and which one fits a file. Of Rust, Java and Ruby only definitions are read.
 
 In Go a package is a folder, and an import path is the module's path and that folder, so the import
 lines say the same as `go list`; it is not run, since it may fetch a toolchain.
@@ -7,11 +6,10 @@ lines say the same as `go list`; it is not run, since it may fetch a toolchain.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import lru_cache, partial
 from posixpath import basename, dirname, splitext
 
-from forge_bot.project.file_list import Listing, items, join, table
+from forge_bot.project.file_list import Listing, join
 from forge_bot.project.graph.stacks.javascript_stack import JAVASCRIPT
 from forge_bot.project.graph.stacks.python_stack import PYTHON
 from forge_bot.project.graph.syntax import (
@@ -21,10 +19,8 @@ from forge_bot.project.graph.syntax import (
     Resolution,
     Resolve,
     Stack,
-    SymbolFact,
     quoted_import,
     read_source,
-    unreadable,
 )
 
 _RUST = Grammar(
@@ -130,70 +126,14 @@ GO = Stack(
 )
 
 
-_PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
-_Place = tuple[int | str, ...]
-_NAME_KEYS = ("id", "step", "name")
-
-
-def is_pipeline(path: str) -> bool:
-    """Return whether a file holds a workflow or a pipeline."""
-    return bool(_PIPELINE.search(path))
-
-
-def _read_pipeline(path: str, data: bytes) -> FileFacts:
-    if (trouble := unreadable(data)) is not None:
-        return trouble
-    import yaml
-
-    from forge_bot.settings.yaml_file import read_contents
-
-    del path
-    text = data.decode("utf-8", "replace")
-    try:
-        content = read_contents(text)
-    except (yaml.YAMLError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}" if mark is not None else "it"
-        return FileFacts(problem=f"{where} cannot be parsed as YAML")
-    lines = text.splitlines()
-    return FileFacts(
-        symbols=tuple(
-            SymbolFact(name, "phase", at, at, lines[at - 1].strip()[:160])
-            for name, place in _find_phases(content.value)
-            for at in (content.lines.get(place, 1),)
-        )
-    )
-
-
-def _find_phases(content: object) -> Iterator[tuple[str, _Place]]:
-    """Yield the jobs of a workflow, or the phases or steps of a pipeline, with their places."""
-    for name in table(table(content).get("jobs")):
-        yield str(name), ("jobs", str(name))
-    for key in ("phases", "steps"):
-        for number, phase in enumerate(items(table(content).get(key))):
-            named = (table(phase).get(name_key) for name_key in _NAME_KEYS)
-            name = next(filter(None, named), None)
-            if isinstance(name, str | int):
-                yield str(name), (key, number)
-
-
-PIPELINES = Stack(
-    name="Pipelines",
-    endings=(),
-    read=_read_pipeline,
-    resolver=None,
-    promise="jobs and phases of workflows and pipelines",
-)
-
-
-STACKS = (PYTHON, JAVASCRIPT, GO, RUST, JAVA, RUBY, PIPELINES)
+STACKS = (PYTHON, JAVASCRIPT, GO, RUST, JAVA, RUBY)
 _BY_ENDING = {ending: stack for stack in STACKS for ending in stack.endings}
 
 
 @lru_cache(maxsize=1 << 16)
 def stack_for(path: str) -> Stack | None:
     """Return the stack that reads a file; None if none does."""
-    return PIPELINES if is_pipeline(path) else _BY_ENDING.get(splitext(path)[1])
+    return _BY_ENDING.get(splitext(path)[1])
 
 
 def resolves(path: str) -> bool:
