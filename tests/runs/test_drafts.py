@@ -86,23 +86,13 @@ def test_a_draft_that_breaks_a_test_goes_back_before_anybody_is_asked(sample: Sa
     assert "RuntimeError" not in (sample.workspace / DRAFT).read_text()
 
 
-def test_approved_with_a_condition_an_implementer_changes_the_draft(sample: Sample) -> None:
-    model = asked(sample)
-    sample.forge("approve", "with a line in the README", "--model", model)
+@pytest.mark.parametrize("words", [("with a line in the README",), ("1b",)])
+def test_a_condition_or_another_option_than_the_drafts_is_an_implementers(
+    sample: Sample, words: tuple[str, ...]
+) -> None:
+    model = asked(sample, first=drafted(design=str(script.deciding_design()["artifact_markdown"])))
+    sample.forge("approve", *words, "--model", model)
     assert status(sample)["usage"]["calls"] > 2
-
-
-def test_another_option_than_the_drafts_is_an_implementers(sample: Sample) -> None:
-    design = str(script.deciding_design()["artifact_markdown"])
-    model = asked(sample, first=drafted(design=design))
-    sample.forge("approve", "1b", "--model", model)
-    assert status(sample)["usage"]["calls"] > 2
-
-
-def test_a_rejected_design_takes_its_draft_along(sample: Sample) -> None:
-    model = asked(sample)
-    assert sample.forge("reject", "say who instead", "--model", model).code == 3
-    assert DRAFT not in shown(sample)
 
 
 def test_a_reviewers_no_goes_to_the_architect_who_may_draft_anew(sample: Sample) -> None:

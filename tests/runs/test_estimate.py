@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from forge_bot.agent.models.known_providers import usual_price
-from forge_bot.agent.models.open_model import read_exchanges
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
-from forge_bot.resources import templates
 from forge_bot.runs.estimate import Estimate, estimate, keep_estimate, kept_estimate, shipped_run
-from forge_bot.values import Effort, Tier, Usage
+from forge_bot.values import Effort, Tier
 from tests.fakes import clones
 from tests.fakes.bench import DEVELOP
 from tests.fakes.sample import Sample
@@ -21,9 +18,6 @@ from tests.knowledge.run_scene import past_state
 SONNET = "anthropic:claude-sonnet-4-5"
 DATED = "claude-sonnet-4-5-20250929"
 UNKNOWN = "openai-chat:nobody-knows"
-RECORD = templates() / "demo" / "record.jsonl"
-BY_PROCESS = {"phase-3", "phase-4", "phase-7", "final-verification", "final-summary"}
-"""Phases whose documents need no model in a run of one task at M that goes well."""
 EFFORTS = Path(__file__).parents[2] / "docs" / "runs.md"
 
 
@@ -131,27 +125,6 @@ def test_only_finished_runs_of_the_same_effort_and_pipeline_count(sample: Sample
     assert expect(sample, Effort.S).rests_on.startswith(
         "from 1 earlier S run here and the recorded run"
     )
-
-
-def test_without_runs_the_recorded_one_counts_at_the_price_of_the_model(sample: Sample) -> None:
-    recorded = [each for each in read_exchanges(RECORD) if each.phase not in BY_PROCESS]
-    whole = sum((each.usage for each in recorded), Usage())
-    found = expect(sample)
-    assert found.tokens.p50 == found.tokens.p90 == whole.input_tokens + whole.output_tokens
-    assert found.cost is not None
-    price = usual_price(SONNET, whole)
-    assert price is not None
-    assert found.cost.p50 == price.quantize(Decimal("0.0001")) > 0
-    assert (found.runs, found.rests_on) == (0, "from the recorded run that ships, one small task")
-
-
-def test_a_smaller_effort_counts_only_the_phases_it_has(sample: Sample) -> None:
-    counted = {"phase-1", "phase-5"}
-    kept = sum((each.usage for each in read_exchanges(RECORD) if each.phase in counted), Usage())
-    small, medium, large = (expect(sample, effort).tokens.p50 for effort in Effort)
-    recorded = kept.input_tokens + kept.output_tokens
-    assert recorded < small, "a phase that was not recorded counts as the mean"
-    assert small < medium < large
 
 
 def test_the_page_about_efforts_tells_these_figures(sample: Sample) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors import AmbiguousRun, UnknownRun
+from forge_bot.errors import AmbiguousRun
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import resolve_run, runs
 from tests.fakes.sample import Sample
@@ -80,28 +80,6 @@ def test_several_runs_of_remotes_have_to_be_told_apart(sample: Sample, clone: Re
         resolve_run(clone, None)
     assert all("on origin" in detail for detail in unclear.value.details)
     assert len(unclear.value.details) == 2
-
-
-def test_a_run_that_was_merged_is_none_of_a_branch_that_came_after_it(
-    sample: Sample, clone: Repository
-) -> None:
-    sample.git("merge", "-q", "--ff-only", sample.branch)
-    sample.git("branch", "-q", "later")
-    sample.git("worktree", "remove", "--force", str(sample.workspace.parents[1]))
-    sample.git(
-        "branch",
-        "-q",
-        "-D",
-        next(
-            name
-            for name in sample.git("branch", "--format=%(refname:short)").split()
-            if "/" in name
-        ),
-    )
-    sample.git("-C", str(clone.root), "pull", "-q", "--prune")
-    assert runs(clone) == ()
-    with pytest.raises(UnknownRun):
-        resolve_run(clone, None)
 
 
 def test_a_run_whose_branch_was_renamed_is_not_found_and_the_way_back_is_said(

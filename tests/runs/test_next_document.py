@@ -48,30 +48,10 @@ def test_one_answer_gives_both_documents_and_no_architect_is_paid(sample: Sample
     assert "name nobody before the start" in sample.git("log", "-1", "--format=%s", sample.offered)
 
 
-@pytest.mark.slow
-def test_at_m_one_answer_gives_the_investigation_and_the_design_too(sample: Sample) -> None:
-    further = [markdown("investigator", "Investigation"), markdown("architect", TITLE)]
-    analysis = markdown("situation-analyst", "Analysis")
-    three = {"artifact_markdown": "\n".join((analysis, *further))}
-    model = sample.model({("situation-analyst", "*", "*"): three})
-    asked = sample.forge("run", TASK, "--effort", "M", "--model", model)
-    assert asked.code == 3, asked.err
-    assert status(sample)["usage"]["calls"] == 2
-    names = ("investigation.md", "design.md")
-    assert [(sample.workspace / name).read_text() for name in names] == further
-
-
 def test_a_rejected_design_is_written_anew_by_the_architect(sample: Sample) -> None:
     model = sample.model({(ANALYST, "*", "*"): both(markdown("architect", TITLE))})
     sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert sample.forge("reject", "say who instead", "--model", model).code == 3
-    assert (sample.workspace / "design.md").read_text() == markdown("architect", "Document")
-    assert status(sample)["usage"]["calls"] == 2
-
-
-def test_an_analyst_who_leaves_the_design_out_is_followed_by_an_architect(sample: Sample) -> None:
-    model = sample.model()
-    sample.forge("run", TASK, "--effort", "S", "--model", model)
     assert (sample.workspace / "design.md").read_text() == markdown("architect", "Document")
     assert status(sample)["usage"]["calls"] == 2
 

@@ -106,18 +106,6 @@ def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests
 
 
 @pytest.mark.slow
-def test_edits_that_break_nothing_cost_no_further_call_and_the_reviewer_is_told(
-    tmp_path: Path,
-) -> None:
-    here, model = stage(tmp_path), talker(done(RIGHT))
-    assert here.go_on(model)[0] is Outcome.DONE
-    assert len(model.asked("1")) == 1
-    assert GREEN in document(here)
-    every = "`python3 -m unittest discover -v -s tests -t .`"
-    assert f"- {every}: 4 tests ran, 4 before the edits." in document(here)
-
-
-@pytest.mark.slow
 def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path: Path) -> None:
     here = stage(tmp_path)
     model = talker(*(done(replaced("lib/double.py", "2 * x", f"{n}")) for n in range(5, 11)))
