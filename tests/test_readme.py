@@ -15,7 +15,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from forge_bot.cli.app import app
-from forge_bot.runs.workflow_file import ACTION
+from forge_bot.forge import ACTION
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.test_agreements import ROOT

@@ -33,7 +33,7 @@ from forge_bot.engine import (
     drive_blocking,
 )
 from forge_bot.errors import BranchMoved, GitFailed
-from forge_bot.forge import Forge
+from forge_bot.forge import WAKE_WORKFLOW, Forge
 from forge_bot.forge.types import PullState
 from forge_bot.gate.grammar import Ask
 from forge_bot.git import Repository
@@ -46,7 +46,6 @@ from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_branch
 from forge_bot.runs.this_process import Outcome, outcome_of
-from forge_bot.runs.workflow_file import WAKE_WORKFLOW
 from forge_bot.settings import Config
 from forge_bot.settings.approvals import read_code_owners
 from forge_bot.values import RunStatus, Tier

@@ -20,14 +20,22 @@ from forge_bot.bot.thread import Thread, awaited
 from forge_bot.engine.reports import REPORT, FollowUpAsked, Paused, PauseReason, RunStarted
 from forge_bot.engine.state import State
 from forge_bot.errors import ForgeError
-from forge_bot.forge import COMMENT_ANCHOR, Forge, connect, show_error, show_notice, write_summary
+from forge_bot.forge import (
+    COMMENT_ANCHOR,
+    WORKFLOW,
+    Forge,
+    connect,
+    show_error,
+    show_notice,
+    write_summary,
+)
+from forge_bot.forge.types import UNANSWERED
 from forge_bot.gate.events import issue_of_branch
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, run_standing, runs
 from forge_bot.runs.model_access import Payment, cap_windows, is_switched_off, month_of, paid_since
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.this_process import now
-from forge_bot.runs.workflow_file import UNANSWERED, WORKFLOW
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.approvals import read_code_owners
 from forge_bot.store.run_folder import REPORTS, STATE, read_reports

@@ -11,31 +11,34 @@ from rich.filesize import decimal
 from rich.markup import escape
 from rich.prompt import Confirm
 
+from forge_bot.agent.models.known_providers import extra_of, key_name
 from forge_bot.cli.console import Console
 from forge_bot.cli.terminal_session import at_terminal
 from forge_bot.errors import BadOption
-from forge_bot.forge import RepositoryAddress, connect, parse_remote, server_of, token_of
-from forge_bot.git import Repository
-from forge_bot.project.detected_commands import ProjectCommands
-from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
-from forge_bot.runs.checks.github_checks import check_repository
-from forge_bot.runs.models_and_prompts import TierModels
-from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
-from forge_bot.runs.workflow_file import (
-    LABELS,
+from forge_bot.forge import (
     WAKE_WORKFLOW,
     WORKFLOW,
+    RepositoryAddress,
     check_workflows,
-    extra_of,
-    key_name,
+    connect,
     page_address,
+    parse_remote,
     pinned,
     renew_workflow,
     schema_address,
+    server_of,
+    token_of,
     wake_workflow_text,
     workflow_text,
 )
+from forge_bot.forge.types import LABELS
+from forge_bot.git import Repository
+from forge_bot.project.detected_commands import ProjectCommands
+from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
+from forge_bot.runs.checks.forge_checks import check_hosted
+from forge_bot.runs.models_and_prompts import TierModels
+from forge_bot.runs.project_commands.commit_profile import profile_at
+from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
 from forge_bot.sentences import listed, say
 from forge_bot.settings import Config, load_config
 from forge_bot.settings.config import CONFIG
@@ -101,9 +104,9 @@ def update_workflow(folder: Path) -> int:
     target, console = repository.root / WORKFLOW, Console()
     if not target.is_file():
         raise BadOption(f"There is no {WORKFLOW} to renew.", hint="forge-bot init writes it.")
-    action, _ = pinned(repository)
+    action, _ = pinned(repository.tag_elsewhere)
     present = target.read_text(encoding="utf-8")
-    renewed = renew_workflow(present, action, check_workflows(repository, WORKFLOW))
+    renewed = renew_workflow(present, action, check_workflows(repository.root, WORKFLOW))
     if renewed != present:
         write_whole(target, renewed)
     wakes = repository.root / WAKE_WORKFLOW
@@ -131,8 +134,8 @@ def _configured(repository: Repository, target: Path, console: Console) -> None:
 def _workflow(repository: Repository, target: Path, console: Console) -> None:
     model = load_config(repository.root).model_for(Tier.STRONG)
     key = key_name(model)
-    action, fast = pinned(repository)
-    checks = check_workflows(repository, WORKFLOW)
+    action, fast = pinned(repository.tag_elsewhere)
+    checks = check_workflows(repository.root, WORKFLOW)
     write_whole(target, workflow_text(action, key, checks, extra_of(model)))
     console.print(f"[green]✓[/] {WORKFLOW} written")
     if checks:
@@ -153,7 +156,7 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
 
 
 def _wake_workflow(repository: Repository, target: Path, console: Console) -> None:
-    write_whole(target, wake_workflow_text(pinned(repository)[0]))
+    write_whole(target, wake_workflow_text(pinned(repository.tag_elsewhere)[0]))
     console.print(
         f"[green]✓[/] {WAKE_WORKFLOW} written [dim](runs that wait go on by themselves)[/]"
     )
@@ -214,7 +217,7 @@ def doctor_of_github(name: str) -> int:
             f"{name!r} names no repository on GitHub.",
             hint="forge-bot doctor --github OWNER/REPO",
         )
-    results = tuple(check_repository(place, os.environ))
+    results = tuple(check_hosted(place, os.environ))
     _print(results)
     return 0 if all(result.weight == "note" for result in results) else _NOT_READY
 

@@ -239,6 +239,16 @@ class FailedCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """What the bot needs of a repository: a problem with the step that ends it, or what is good."""
+
+    what: str
+    problem: str
+    good: str
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryFacts:
     """The facts that doctor checks. None means that this token may not see it; `hidden` names
     it.
@@ -296,3 +306,29 @@ class Reviews:
     threads: tuple[ReviewThread, ...] = ()
     requests: tuple[ReviewComment, ...] = ()
     unread: int = 0
+
+
+# -- labels
+# --------------------------------------------------------------------------------------------------
+
+UNANSWERED = "unanswered"
+"""The second part of the label of an issue whose question waits for long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label that forge-bot listens to."""
+
+    name: str
+    color: str
+    meaning: str
+    """The name of the sentence that is shown beside it."""
+
+
+LABELS = (
+    Label("forge", "5319e7", "runs.labels.label_starts_a_run"),
+    Label("forge:S", "c5def5", "runs.labels.label_short_way"),
+    Label("forge:L", "c5def5", "runs.labels.label_long_way"),
+    Label("forge:auto", "c5def5", "runs.labels.label_auto"),
+    Label(f"forge:{UNANSWERED}", "fbca04", "runs.labels.label_unanswered"),
+)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.workflow_file import wake_workflow_text
+from forge_bot.forge import wake_workflow_text
 from tests.actions.conftest import WORKFLOWS
 from tests.actions.runner import RELEASE, Runner, missing
 from tests.bot.stage import BOT, PERMISSIONS, SECRET, Job, heard

@@ -15,15 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
+from forge_bot.agent.models.known_providers import extra_of, key_name
+from forge_bot.forge import WORKFLOW, wake_workflow_text, workflow_text
+from forge_bot.forge.github import workflows as workflow_file
 from forge_bot.gate.environment_variables import GATE_VARIABLES, INPUT_VARIABLES
-from forge_bot.runs import workflow_file
-from forge_bot.runs.workflow_file import (
-    WORKFLOW,
-    extra_of,
-    key_name,
-    wake_workflow_text,
-    workflow_text,
-)
 from tests.actions.runner import ACTION, RELEASE, ROOT, program
 
 WORKFLOWS = {
@@ -132,7 +127,7 @@ def test_the_address_of_the_action_is_written_once_and_the_page_says_where() -> 
         text=True,
         check=True,
     )
-    place = "forge_bot/runs/workflow_file.py"
+    place = "forge_bot/forge/github/workflows.py"
     listings = {"pyproject.toml", "server.json", ".claude-plugin/marketplace.json"}
     assert {*files.stdout.split()} - listings <= {place, "docs/github.md", "README.md"}
     assert f"`ACTION` in `{place}`" in DOCS

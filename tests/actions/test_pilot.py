@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from forge_bot.forge import WORKFLOW
 from forge_bot.runs.this_process import now
-from forge_bot.runs.workflow_file import WORKFLOW
 from tests.actions.runner import ACTION, RELEASE, ROOT, Runner, missing
 from tests.fakes import script
 from tests.fakes.github import FakeGitHub

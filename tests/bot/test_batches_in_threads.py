@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forge_bot.runs.workflow_file import WORKFLOW
+from forge_bot.forge import WORKFLOW
 from tests.bot.stage import PERMISSIONS, Job, Stage
 from tests.fakes.batches import BatchServer
 

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from forge_bot.bot.supervised_worker import tell_jobs, watched_switch
 from forge_bot.bot.wake import WaitingRun, WakeStep, decide_wakes
 from forge_bot.engine.reports import Paused, PauseReason
+from forge_bot.forge import WAKE_WORKFLOW, WORKFLOW
 from forge_bot.git import Repository
 from forge_bot.runs.model_access import SWITCH, SWITCH_FILE, is_switched_off
-from forge_bot.runs.workflow_file import WAKE_WORKFLOW, WORKFLOW
 from tests.bot.kept import Kept
 from tests.bot.stage import PERMISSIONS, Stage
 from tests.fakes.agents import AgentServer

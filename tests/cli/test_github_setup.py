@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from forge_bot import __version__
-from forge_bot.runs.workflow_file import ACTION, WAKE_WORKFLOW, workflow_text
+from forge_bot.forge import ACTION, WAKE_WORKFLOW, workflow_text
 from tests.fakes.github import FakeGitHub, Repository, Role
 from tests.fakes.sample import Sample
 

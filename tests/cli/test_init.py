@@ -5,13 +5,7 @@ are switched on.
 import re
 from decimal import Decimal
 
-from forge_bot.runs.workflow_file import (
-    ACTION,
-    WAKE_WORKFLOW,
-    WORKFLOW,
-    page_address,
-    schema_address,
-)
+from forge_bot.forge import ACTION, WAKE_WORKFLOW, WORKFLOW, page_address, schema_address
 from forge_bot.settings.config import Config, parse_config
 from forge_bot.values import Tier
 from tests.fakes.sample import Sample

@@ -10,8 +10,8 @@ import yaml
 from pydantic import TypeAdapter
 
 from forge_bot.engine.pipeline import Descriptor
+from forge_bot.forge import schema_address
 from forge_bot.resources import templates
-from forge_bot.runs.workflow_file import schema_address
 from forge_bot.settings import Config
 from tests.test_how_to import CONFIGURATIONS
 

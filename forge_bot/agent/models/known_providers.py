@@ -40,6 +40,21 @@ KEYS = {
 EXTRAS = frozenset({"google", "bedrock", "mistral", "groq"})
 """The providers whose packages are optional dependencies, as in pyproject.toml."""
 
+
+def key_name(model: str) -> str:
+    """The variable that a provider's key is in, as providers name it: `openai-chat:x` has
+    OPENAI_API_KEY.
+    """
+    provider = model.partition(":")[0].partition("-")[0]
+    return f"{provider.upper() or 'ANTHROPIC'}_API_KEY"
+
+
+def extra_of(model: str) -> str:
+    """The extra that a model's provider needs; empty where its package is included."""
+    provider = model.partition(":")[0].partition("-")[0]
+    return provider if provider in EXTRAS else ""
+
+
 _NEEDED = frozenset({"anthropic", "openai", "openai-chat", "openai-responses"})
 """The providers that are always installed and that take nothing else for a key."""
 

@@ -4,9 +4,11 @@ over urllib that the gate makes, and those through PyGithub, which is imported a
 
 from forge_bot.forge.github.addresses import *
 from forge_bot.forge.github.attachments import *
+from forge_bot.forge.github.checks import *
 from forge_bot.forge.github.client import *
 from forge_bot.forge.github.events import *
 from forge_bot.forge.github.gate_client import *
 from forge_bot.forge.github.names import *
 from forge_bot.forge.github.outputs import *
 from forge_bot.forge.github.thread_links import *
+from forge_bot.forge.github.workflows import *

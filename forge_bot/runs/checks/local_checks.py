@@ -27,7 +27,7 @@ from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.agent_work.artifact_contract import ai_risks
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, note, refuse, warn
-from forge_bot.runs.checks.github_checks import github
+from forge_bot.runs.checks.forge_checks import origin
 from forge_bot.runs.model_access import spending_now
 from forge_bot.runs.models_and_prompts import prompts_for
 from forge_bot.runs.project_commands.commit_profile import (
@@ -371,6 +371,6 @@ CHECKS: tuple[tuple[str, Occasion, Callable[[CheckSubject], Iterable[CheckResult
     ("pipelines", _DOCTOR, pipelines),
     ("approvals", _RUN, approvals),
     ("tools and skills", _DOCTOR, capabilities),
-    ("GitHub", _DOCTOR, github),
+    ("GitHub", _DOCTOR, origin),
 )
 """The checks: their names, their occasions, and what yields their results."""

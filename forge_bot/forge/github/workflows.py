@@ -1,21 +1,16 @@
-"""The workflows of a repository on GitHub: those that check its changes, and ours, with the pin,
-the labels and the key that it needs.
+"""The workflows of a repository on GitHub: those that check its changes, and ours, with the pin and
+the key that it needs; and where forge-bot itself is hosted.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
-
 from forge_bot import __version__
-from forge_bot.agent.models.known_providers import EXTRAS
-from forge_bot.forge import HOST, WORKFLOWS
-from forge_bot.git import Repository
+from forge_bot.forge.github.names import HOST, WORKFLOWS
 from forge_bot.resources import templates
-from forge_bot.values import Frozen
 
 WORKFLOW = f"{WORKFLOWS}/forge-bot.yml"
 WAKE_WORKFLOW = f"{WORKFLOWS}/forge-bot-wake.yml"
@@ -26,38 +21,6 @@ _LISTENS = re.compile(r"^ *#[^\n]*\n[^\n]*__CI__[^\n]*\n", re.MULTILINE)
 
 _USED = re.compile(rf"(uses: ){re.escape(ACTION)}@\S+(?: # v\S+)?")
 _NAMED = re.compile(r"(workflow_run: \{ workflows: )\[[^\]\n]*\]")
-
-
-UNANSWERED = "unanswered"
-"""The second part of the label of an issue whose question waits for long."""
-
-
-class Label(Frozen):
-    """A label that forge-bot listens to."""
-
-    name: str
-    color: str
-    meaning: str
-    """The name of the sentence that GitHub shows beside it."""
-
-
-LABELS = (
-    Label(name="forge", color="5319e7", meaning="runs.workflow_file.label_starts_a_run"),
-    Label(name="forge:S", color="c5def5", meaning="runs.workflow_file.label_short_way"),
-    Label(name="forge:L", color="c5def5", meaning="runs.workflow_file.label_long_way"),
-    Label(name="forge:auto", color="c5def5", meaning="runs.workflow_file.label_auto"),
-    Label(
-        name=f"forge:{UNANSWERED}", color="fbca04", meaning="runs.workflow_file.label_unanswered"
-    ),
-)
-
-
-def key_name(model: str) -> str:
-    """The variable that a provider's key is in, as providers name it: `openai-chat:x` has
-    OPENAI_API_KEY.
-    """
-    provider = model.partition(":")[0].partition("-")[0]
-    return f"{provider.upper() or 'ANTHROPIC'}_API_KEY"
 
 
 def schema_address(name: str) -> str:
@@ -71,19 +34,13 @@ def page_address(name: str) -> str:
     return f"{_HOME}/blob/v{__version__}/docs/{name}.md"
 
 
-def pinned(repository: Repository) -> tuple[str, bool]:
-    """The action of this release as a workflow names it, and whether it is held fast by its commit;
-    a tag can be moved.
+def pinned(commit_of_tag: Callable[[str, str], str | None]) -> tuple[str, bool]:
+    """The action of this release as a workflow names it, and whether it is held fast by its commit,
+    which `commit_of_tag` asks its repository for; a tag can be moved.
     """
     tag = f"v{__version__}"
-    commit = repository.tag_elsewhere(_HOME, tag)
+    commit = commit_of_tag(_HOME, tag)
     return (f"{ACTION}@{commit} # {tag}", True) if commit else (f"{ACTION}@{tag}", False)
-
-
-def extra_of(model: str) -> str:
-    """The input `extras` that a model's provider needs; empty where its package is included."""
-    provider = model.partition(":")[0].partition("-")[0]
-    return provider if provider in EXTRAS else ""
 
 
 def renew_workflow(text: str, action: str, checks: Sequence[str] = ()) -> str:
@@ -115,13 +72,13 @@ def workflow_text(action: str, key: str, checks: Sequence[str] = (), extra: str 
     return _LISTENS.sub("", text)
 
 
-def check_workflows(repository: Repository, own: str) -> tuple[str, ...]:
+def check_workflows(root: Path, own: str) -> tuple[str, ...]:
     """The names by which `workflow_run` knows the workflows that check pull requests, in the order
     of their files, without the file `own`.
 
     A workflow without a name is called by its path. Files that are no workflows are passed over.
     """
-    folder = repository.root / WORKFLOWS
+    folder = root / WORKFLOWS
     names = list[str]()
     for path in sorted(folder.glob("*.y*ml")):
         workflow, place = read_workflow(path.read_bytes()), f"{WORKFLOWS}/{path.name}"
@@ -132,6 +89,8 @@ def check_workflows(repository: Repository, own: str) -> tuple[str, ...]:
 
 def read_workflow(text: str | bytes) -> dict[str, Any]:
     """Return what a workflow says, as text, lists and mappings; nothing of a file that is none."""
+    import yaml
+
     try:
         # The loader that knows nothing but text, lists and mappings: for any other, `on` is a truth
         # value.

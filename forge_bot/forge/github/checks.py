@@ -1,29 +1,22 @@
-"""Checks of the repository on GitHub: each missing click, with its address."""
+"""What the bot needs of a repository on GitHub: each missing click, with its address."""
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from forge_bot.errors import ForgeError, NotOnGitHub, PermissionMissing
-from forge_bot.forge import token_of
-from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.checks import CheckResult, CheckSubject, note, warn
-from forge_bot.runs.workflow_file import (
+from forge_bot.errors import NotOnGitHub, PermissionMissing
+from forge_bot.forge.github.addresses import RepositoryAddress
+from forge_bot.forge.github.client import GitHub, connect
+from forge_bot.forge.github.names import token_of
+from forge_bot.forge.github.workflows import (
     ACTION,
-    LABELS,
     WAKE_WORKFLOW,
     WORKFLOW,
-    key_name,
     mapping_of,
     read_workflow,
     workflow_text,
 )
-from forge_bot.text_format import names
-from forge_bot.values import Tier
-
-if TYPE_CHECKING:
-    from forge_bot.forge import Forge, RepositoryAddress
-    from forge_bot.forge.types import RepositoryFacts
+from forge_bot.forge.types import LABELS, RepositoryFacts, Requirement
 
 _START = LABELS[0].name
 _USES = re.compile(r"^\s*(?:- )?uses: *[\"']?([\w.-]+/[\w.-]+)([\w./-]*)@([^\s\"']+)", re.MULTILINE)
@@ -32,63 +25,45 @@ _SECRET = re.compile(r"\bsecrets\.(\w+)")
 _OF_JOB = "GITHUB_TOKEN"
 _EXAMPLES = ("feature/1-example", "fix/1-example")
 """The branches of a run: with its record, and for merge."""
-_IN_THE_WAY = names("""
-    creation update pull_request required_status_checks required_signatures required_linear_history
-    branch_name_pattern commit_message_pattern protection
-    """)
+_IN_THE_WAY = (
+    *("creation", "update", "pull_request", "required_status_checks", "required_signatures"),
+    *("required_linear_history", "branch_name_pattern", "commit_message_pattern", "protection"),
+)
 """Rules that stop a run's pushes."""
 _LEVELS = ("none", "read", "write")
 
 
-def github(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield the bot's requirements on GitHub, where origin is there."""
-    url = subject.repository.remote_url()
-    if url is None:
-        return
-    from forge_bot.forge import parse_remote
-
-    place = parse_remote(url, subject.environ)
-    if place is not None:
-        key = key_name(subject.model_names[Tier.STRONG])
-        yield from check_repository(place, subject.environ, key)
-
-
 def check_repository(
-    place: "RepositoryAddress", environ: Mapping[str, str], key: str = ""
-) -> Iterator[CheckResult]:
-    """Yield the bot's requirements on GitHub; `key` is the secret of the configured model, if that
-    is known. Without a token, yield only how to get one.
+    place: RepositoryAddress, environ: Mapping[str, str], key: str = ""
+) -> Iterator[Requirement]:
+    """Yield the bot's requirements; `key` is the secret of the configured model, if that is known.
+    Without a token, yield only how to get one. Raises GitHubError.
     """
-    from forge_bot.forge import connect
-
     token = token_of(environ)
     if not token:
         step = f"GITHUB_TOKEN=$(gh auth token) forge-bot doctor --github {place.name}"
-        yield warn("GitHub", f"{place.name} was not looked at: no token", step)
+        yield _lacking("GitHub", f"{place.name} was not looked at: no token", step)
         return
-    try:
-        with connect(place.name, token, place.api, patience=0) as client:
-            facts = client.facts(WORKFLOW, WAKE_WORKFLOW)
-            yield from _token(place, facts)
-            yield from _workflow(place, facts)
-            if facts.workflow is not None:
-                yield from _actions(place, token, facts.workflow)
-                yield from _permissions(facts.workflow)
-            yield from _secrets(place, client, facts, key)
-            yield from _rules(place, client, facts)
-    except ForgeError as error:
-        yield warn("GitHub", error.message, advice_at_terminal(error))
+    with connect(place.name, token, place.api, patience=0) as client:
+        facts = client.facts(WORKFLOW, WAKE_WORKFLOW)
+        yield from _token(place, facts)
+        yield from _workflow(place, facts)
+        if facts.workflow is not None:
+            yield from _actions(place, token, facts.workflow)
+            yield from _permissions(facts.workflow)
+        yield from _secrets(place, client, facts, key)
+        yield from _rules(place, client, facts)
 
 
-def _check(what: str, problem: str, good: str, step: str) -> CheckResult:
-    return warn(what, problem, step) if problem else note(what, good)
+def _lacking(what: str, problem: str, step: str) -> Requirement:
+    return Requirement(what, problem, "", step)
 
 
-def _token(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[CheckResult]:
+def _token(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Requirement]:
     """Yield whether the repository takes issues, and pull requests by the token of Actions."""
     off = "" if facts.has_issues else "has its issues switched off"
     off = "is archived" if facts.archived else off
-    yield _check(
+    yield Requirement(
         "GitHub",
         f"{facts.full_name} {off}" if off else "",
         f"{facts.full_name}, {facts.default_branch}",
@@ -100,7 +75,7 @@ def _token(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[Che
         None: "this token may not see it (it takes administration: read)",
     }[facts.actions_may_open_pulls]
     clicks = f"{place.page}/settings/actions"
-    yield _check(
+    yield Requirement(
         "pull requests",
         problem,
         "Actions may open them",
@@ -108,21 +83,21 @@ def _token(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[Che
     )
 
 
-def _workflow(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[CheckResult]:
+def _workflow(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Requirement]:
     """Yield whether the workflow is there and switched on, and its label."""
     branch = facts.default_branch
     if facts.workflow is None:
         sentence = f"{WORKFLOW} is not on {branch}, where GitHub looks for it"
-        yield warn("workflow", sentence, "forge-bot init, then commit and merge it")
+        yield _lacking("workflow", sentence, "forge-bot init, then commit and merge it")
     else:
         yield _switched_on(place, "workflow", WORKFLOW, facts.workflow_state)
         if facts.schedule_state:
             yield _switched_on(place, "schedule", WAKE_WORKFLOW, facts.schedule_state)
         else:
             sentence = f"without {WAKE_WORKFLOW} runs that wait go on at a command only"
-            yield note("schedule", sentence)
+            yield Requirement("schedule", "", sentence)
     labelled = _START.casefold() in {name.casefold() for name in facts.labels}
-    yield _check(
+    yield Requirement(
         "label",
         "" if labelled else f"there is no label {_START}",
         _START,
@@ -130,34 +105,32 @@ def _workflow(place: "RepositoryAddress", facts: "RepositoryFacts") -> Iterator[
     )
 
 
-def _switched_on(place: "RepositoryAddress", what: str, workflow: str, state: str) -> CheckResult:
+def _switched_on(place: RepositoryAddress, what: str, workflow: str, state: str) -> Requirement:
     """Return whether GitHub starts a workflow. It switches one with a schedule off by itself where
     a public repository had no commits for 60 days.
     """
     page = f"{place.page}/actions/workflows/{workflow.rpartition('/')[2]}"
     problem = f"{workflow} is switched off ({state})" if state.startswith("disabled") else ""
-    return _check(what, problem, f"{workflow} is there", f"Enable workflow: {page}")
+    return Requirement(what, problem, f"{workflow} is there", f"Enable workflow: {page}")
 
 
-def _actions(place: "RepositoryAddress", token: str, text: str) -> Iterator[CheckResult]:
+def _actions(place: RepositoryAddress, token: str, text: str) -> Iterator[Requirement]:
     """Yield whether each action of the workflow is there and held fast by a commit."""
-    from forge_bot.forge import connect
-
     for name, folder, ref in dict.fromkeys(_USES.findall(text)):
         with connect(name, token, place.api, patience=0) as action:
             there = action.has_commit(ref)
         if not there:
             sentence = f"{name} has no {ref}, or the token may not see it: every job would fail"
-            yield warn(
+            yield _lacking(
                 "action", sentence, "forge-bot init --update, or name a commit that is there"
             )
         else:
             moves = "" if _COMMIT.fullmatch(ref) else f"{name}{folder}@{ref} can be moved"
             step = "put the full id of the commit there; forge-bot init --update does it"
-            yield _check("action", moves, f"{name}{folder}@{ref[:12]}", step)
+            yield Requirement("action", moves, f"{name}{folder}@{ref[:12]}", step)
 
 
-def _permissions(text: str) -> Iterator[CheckResult]:
+def _permissions(text: str) -> Iterator[Requirement]:
     """Yield which permissions of the job that `init` writes no job of this workflow has."""
     wanted = _read_granted(read_workflow(workflow_text(ACTION, _OF_JOB)))
     granted = _read_granted(read_workflow(text))
@@ -168,7 +141,7 @@ def _permissions(text: str) -> Iterator[CheckResult]:
     ]
     step = f"write it under permissions: of the job in {WORKFLOW}"
     problem = f"no job has {', '.join(lacking)}" if lacking else ""
-    yield _check("permissions", problem, "the job has what it needs", step)
+    yield Requirement("permissions", problem, "the job has what it needs", step)
 
 
 def _read_granted(workflow: dict[str, Any]) -> dict[str, str]:
@@ -185,14 +158,16 @@ def _read_granted(workflow: dict[str, Any]) -> dict[str, str]:
 
 
 def _secrets(
-    place: "RepositoryAddress", client: "Forge", facts: "RepositoryFacts", key: str
-) -> Iterator[CheckResult]:
+    place: RepositoryAddress, client: GitHub, facts: RepositoryFacts, key: str
+) -> Iterator[Requirement]:
     """Yield whether each secret that the workflow hands over is there, in its environment too."""
     text = facts.workflow or ""
     names = dict.fromkeys(name for name in _SECRET.findall(text) if name != _OF_JOB)
     if key and text and key not in names:
         sentence = f"the workflow does not hand over {key}, which the configured model needs"
-        yield warn("secret", sentence, f"{key}: ${{{{ secrets.{key} }}}} under env: of the step")
+        yield _lacking(
+            "secret", sentence, f"{key}: ${{{{ secrets.{key} }}}} under env: of the step"
+        )
     present = set(facts.secrets or ())
     hidden = facts.secrets is None
     page = f"{place.page}/settings/secrets/actions"
@@ -201,7 +176,7 @@ def _secrets(
         try:
             present.update(client.environment_secrets(environment))
         except NotOnGitHub:
-            yield warn("environment", f"there is no environment {environment}", page)
+            yield _lacking("environment", f"there is no environment {environment}", page)
         except PermissionMissing:
             hidden = True
     for name in names or ([key] if key else []):
@@ -211,7 +186,9 @@ def _secrets(
                 "this token may not see the names of secrets (it takes secrets: read, for an "
                 f"environment environments: read); {name} has to be among them"
             )
-        yield _check("secret", problem, name, f"New secret, or one of the organization: {page}")
+        yield Requirement(
+            "secret", problem, name, f"New secret, or one of the organization: {page}"
+        )
 
 
 def _environments(text: str) -> tuple[str, ...]:
@@ -222,13 +199,13 @@ def _environments(text: str) -> tuple[str, ...]:
 
 
 def _rules(
-    place: "RepositoryAddress", client: "Forge", facts: "RepositoryFacts"
-) -> Iterator[CheckResult]:
+    place: RepositoryAddress, client: GitHub, facts: RepositoryFacts
+) -> Iterator[Requirement]:
     """Yield the rules that would stop a run's pushes, and whether the default branch has any."""
     page = f"{place.page}/settings/rules"
     kinds = {kind for branch in _EXAMPLES for kind in client.rules_of(branch)}
     stopping = ", ".join(kind for kind in _IN_THE_WAY if kind in kinds)
-    yield _check(
+    yield Requirement(
         "branch rules",
         f"rules stop pushes to the branches of runs: {stopping}" if stopping else "",
         "nothing stops a push to the branches of a run",
@@ -236,7 +213,7 @@ def _rules(
     )
     guarded = {"pull_request", "protection"} & set(facts.rules)
     branch = facts.default_branch
-    yield _check(
+    yield Requirement(
         "default branch",
         "" if guarded else f"whoever may write can push to {branch}, the job's token too",
         f"{branch} takes changes by pull request",
