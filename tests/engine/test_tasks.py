@@ -139,26 +139,6 @@ def test_thirty_tasks_are_the_most_of_one_run(count: int, too_many: bool) -> Non
     assert [problem.fatal for problem in problems] == ([True] if too_many else [])
 
 
-def taught(tasks: list[TaskSpec]) -> str:
-    """Tasks in the form that the prompt teaches."""
-    lines: list[str] = []
-    for task in tasks:
-        lines += [
-            f"## Task {task.id}: {task.title}",
-            f"mode: {task.mode}",
-            "files:",
-            *(f"- {path}" for path in task.files),
-        ]
-        lines += [
-            f"depends_on: [{', '.join(task.depends_on)}]",
-            "",
-            "Acceptance criteria:",
-            *(f"- [ ] {text}" for text in task.acceptance),
-            "",
-        ]
-    return "\n".join(lines)
-
-
 @st.composite
 def plans(draw: st.DrawFn) -> list[TaskSpec]:
     """Tasks whose dependencies run backwards, with few file names, so that they often share one."""
@@ -185,17 +165,6 @@ def plans(draw: st.DrawFn) -> list[TaskSpec]:
         )
         tasks.append(task)
     return tasks
-
-
-@settings(deadline=None)
-@given(plans())
-def test_tasks_in_the_taught_form_come_back_as_they_were(tasks: list[TaskSpec]) -> None:
-    read, problems = read_tasks(taught(tasks))
-    assert list(read) == tasks
-    assert {problem.message.split(" ")[0] for problem in problems} <= {
-        "it",
-        "a",
-    }  # overlaps, and parallel tasks without files
 
 
 @settings(deadline=None)
@@ -234,62 +203,34 @@ def spec(
     )
 
 
-def wave(*tasks: TaskSpec, passed: str = "", limit: int = 4) -> str:
-    """The next wave, if all that has not passed waits."""
+A, B = spec("a", files="a.py"), spec("b", files="b.py")
+C = spec("c", files="c.py")
+WAVES: list[tuple[list[TaskSpec], str, str]] = [
+    # The tasks, those that passed, and the next wave, if all that has not passed waits.
+    ([A, B, C], "", "a b"),
+    ([A, B, C], "a b", "c"),
+    ([A, B, C], "a b c", ""),
+    ([spec("a", TaskMode.SEQUENTIAL), B], "", "a"),
+    ([A, spec("b", TaskMode.SEQUENTIAL, files="b.py"), C], "", "a c"),
+    ([spec("a", files="x"), spec("b", files="x y"), spec("c", files="y")], "", "a c"),
+    ([spec("a", files="src"), spec("b", files="src/x"), spec("c", files="srcs/x")], "", "a c"),
+    ([spec("a", files="app/[id]/a.tsx"), spec("b", files="app/[id]/b.tsx")], "", "a b"),
+    ([spec("a"), B], "", "a"),
+    ([A, spec("b")], "", "a"),
+    ([A, spec("b", files="b.py", needs="a")], "", "a"),
+    ([A, spec("b", files="b.py", needs="a")], "a", "b"),
+    ([spec("a", files="a.py", needs="nobody")], "", ""),
+    ([spec("a", files="a.py", needs="b"), spec("b", files="b.py", needs="a")], "", ""),
+]
+
+
+@pytest.mark.parametrize(("tasks", "passed", "wave"), WAVES, ids=range(len(WAVES)))
+def test_a_wave_has_parallel_tasks_without_a_file_in_common_or_the_first_sequential_one(
+    tasks: list[TaskSpec], passed: str, wave: str
+) -> None:
     done = [TaskId(name) for name in passed.split()]
-    return " ".join(ready(tasks, done, [task.id for task in tasks if task.id not in done], limit))
-
-
-def test_parallel_tasks_with_different_files_go_together_up_to_the_limit() -> None:
-    tasks = [spec(name, files=f"{name}.py") for name in "abcde"]
-    assert wave(*tasks) == "a b c d"
-    assert wave(*tasks, limit=2) == "a b"
-    assert wave(*tasks, passed="a b c d") == "e"
-    assert wave(*tasks, passed="a b c d e") == ""
-
-
-def test_a_limit_below_one_still_lets_one_task_run() -> None:
-    assert wave(spec("a", files="a.py"), spec("b", files="b.py"), limit=0) == "a"
-
-
-def test_the_first_ready_task_goes_alone_if_it_is_sequential_and_waits_its_turn_if_it_is_not_the_first() -> (
-    None
-):
-    assert wave(spec("a", TaskMode.SEQUENTIAL), spec("b", files="b.py")) == "a"
-    assert (
-        wave(
-            spec("a", files="a.py"),
-            spec("b", TaskMode.SEQUENTIAL, files="b.py"),
-            spec("c", files="c.py"),
-        )
-        == "a c"
-    )
-
-
-def test_a_parallel_task_steps_back_from_a_file_that_another_one_of_the_wave_has() -> None:
-    assert (
-        wave(spec("a", files="x.py"), spec("b", files="x.py y.py"), spec("c", files="y.py"))
-        == "a c"
-    )
-    assert (
-        wave(spec("a", files="src"), spec("b", files="src/x.py"), spec("c", files="srcs/x.py"))
-        == "a c"
-    )
-    assert (
-        wave(spec("a", files="app/[id]/page.tsx"), spec("b", files="app/[id]/layout.tsx")) == "a b"
-    )
-
-
-def test_a_parallel_task_without_files_goes_alone() -> None:
-    assert wave(spec("a"), spec("b", files="b.py")) == "a"
-    assert wave(spec("a", files="a.py"), spec("b")) == "a"
-
-
-def test_a_task_waits_for_what_it_depends_on_and_for_ever_for_what_does_not_exist() -> None:
-    assert wave(spec("a", files="a.py"), spec("b", files="b.py", needs="a")) == "a"
-    assert wave(spec("a", files="a.py"), spec("b", files="b.py", needs="a"), passed="a") == "b"
-    assert wave(spec("a", files="a.py", needs="nobody")) == ""
-    assert wave(spec("a", files="a.py", needs="b"), spec("b", files="b.py", needs="a")) == ""
+    waiting = [task.id for task in tasks if task.id not in done]
+    assert " ".join(ready(tasks, done, waiting, 2)) == wave
 
 
 def test_only_waiting_tasks_are_handed_out() -> None:

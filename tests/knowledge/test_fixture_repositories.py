@@ -62,21 +62,3 @@ def test_every_repository_among_the_fixtures_is_expected_to_give_something() -> 
     assert {
         path.name for path in REPOSITORIES.iterdir() if path.is_dir() and path.name != "__pycache__"
     } == set(EXPECTED)
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("python-pytest", "pyproject.toml configures pytest"),
-        ("python-unittest", "tests/test_shelf.py imports unittest, and nothing names pytest"),
-        ("npm", "package.json has a test script"),
-        ("make", "Makefile has a target check"),
-        ("make-python", "the project declares pytest"),
-    ],
-)
-def test_the_reason_for_a_test_command_names_the_file_that_says_so(name: str, reason: str) -> None:
-    assert [each.reason for each in profile_at(REPOSITORIES / name).commands.test] == [reason]
-
-
-def test_a_lint_script_that_would_change_files_is_explained_and_not_used() -> None:
-    assert any("changes files" in note for note in profile_at(REPOSITORIES / "monorepo").notes)

@@ -83,12 +83,6 @@ def test_identical_runs_come_newest_first_and_then_by_name_without_the_one_that_
     assert names(history, "login", "c", 2) == ["a", "b"]
 
 
-def test_identifiers_are_found_by_their_words() -> None:
-    session = past_run("a", "x", files=["src/auth/sessionStore.py"])
-    history = History([session, past_run("b", "y", files=["docs/index.md"])])
-    assert names(history, "session store") == ["a"]
-
-
 @given(
     st.lists(st.lists(st.sampled_from(WORDS), max_size=6), max_size=12),
     st.lists(st.sampled_from(WORDS), max_size=6),

@@ -31,15 +31,6 @@ def test_languages_are_shares_of_the_files_that_are_written_in_one() -> None:
     ]
 
 
-def test_what_others_wrote_is_not_counted() -> None:
-    assert [
-        each.name
-        for each in profile_of(
-            {"a.rs": "", "vendor/b.c": "", "web/node_modules/c.js": ""}
-        ).languages
-    ] == ["Rust"]
-
-
 def test_the_layout_of_a_large_repository_fits_on_a_dozen_lines() -> None:
     files = [f"{folder:02}/{name}.py" for folder in range(40) for name in range(folder + 1)]
     layout = read_profile([*files, "README.md"], lambda _: "").layout
@@ -55,10 +46,6 @@ def test_an_override_replaces_its_kind_and_no_other() -> None:
     assert [each.argv for each in profile.commands.test] == [("make", "fast tests"), ("true",)]
     assert {each.reason for each in profile.commands.test} == {".forge/config.yml says so"}
     assert lines(profile.commands.build) == ["go build ./..."]
-
-
-def test_an_empty_override_means_none_on_purpose() -> None:
-    assert profile_of({"go.mod": "module x\n"}, {"test": []}).commands.test == ()
 
 
 def test_an_override_for_something_that_is_no_kind_of_command_is_a_mistake_of_the_caller() -> None:

@@ -129,11 +129,6 @@ def test_files_in_conflict_are_read_as_they_lie_there(tmp_path: Path) -> None:
     assert list(GraphReader(made).here().files) == ["b.py"]
 
 
-def test_commands_are_those_of_the_profile(tmp_path: Path) -> None:
-    found = graph(tmp_path, {"Makefile": "test:\n\tprove -r t\n", "t/a.t": "ok\n"})
-    assert [each.id for each in found.commands] == ["command:test:make test"]
-
-
 def test_configured_commands_are_in_the_graph_as_long_as_they_are_configured(
     tmp_path: Path,
 ) -> None:
