@@ -8,7 +8,7 @@ from pydantic import Field
 
 from forge_bot.agent.assignment import Assignment, StopReason, WorkLimits, WorkResult, beginning
 from forge_bot.agent.converse import converse
-from forge_bot.agent.models.base import ChatMessage, Image
+from forge_bot.agent.models.base import ChatMessage
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
 from forge_bot.errors import BadOption, ModelUnavailable
@@ -77,13 +77,15 @@ class Inquirer:
         self.by = by
         self.via = via
         self.asked = [one for one in run.workspace.reports() if isinstance(one, Asked)]
-        self.number = len(self.asked) + 1
-        self.name = f"ask/{self.number}"
+        self.round = len(self.asked) + 1
+        self.name = f"ask/{self.round}"
         gate = run.state.gate
         self.place = gate.name if gate is not None else run.state.current_phase
         self.earlier = [one for one in self.asked if one.phase == self.place][-_EARLIER:]
         self.prompts = agents.prompts
         self.context = agents.worktrees.own.context
+        self.capabilities = self.context.catalogue(LOOKING_AROUND)
+        self.images = images_for(run, run.config.model_for(Tier.STANDARD))
 
     def inquire(self, question: str, key: str = "") -> Inquiry:
         """Answer a question about the open gate, or about the run so far, and record the cost.
@@ -125,7 +127,11 @@ class Inquirer:
             trouble=finished.trouble,
         )
         if inquiry.stop is not StopReason.MODEL_UNAVAILABLE:
-            self._show(inquiry)
+            words = "answered" if answer else f"no answer: {inquiry.message}"
+            ended = PhaseEnded(phase=self.place, label=_LABEL, result=words, usage=finished.usage)
+            self.agents.tell(ended.replace(good=bool(answer)))
+        if answer:
+            self.agents.tell(Explained(answer=answer))
         if not (finished.usage.calls or finished.usage.cost or finished.usage.unanswered):
             return inquiry, None
         return inquiry, Asked(
@@ -139,15 +145,6 @@ class Inquirer:
             via=self.via,
         )
 
-    def _show(self, inquiry: Inquiry) -> None:
-        good, usage = bool(inquiry.answer), inquiry.usage
-        words = "answered" if good else f"no answer: {inquiry.message}"
-        self.agents.tell(
-            PhaseEnded(phase=self.place, label=_LABEL, result=words, usage=usage, good=good)
-        )
-        if good:
-            self.agents.tell(Explained(answer=inquiry.answer))
-
     async def _answered(self, text: str) -> WorkResult:
         """Return the result of the model's work on the question."""
         agents = self.agents
@@ -160,17 +157,13 @@ class Inquirer:
             journal=agents.journal,
             ledger=agents.ledger,
             notice=agents.thinking,
-            images={image.digest: data for image, data in self._images()},
+            images={image.digest: data for image, data in self.images},
         )
 
-    def _images(self) -> tuple[tuple[Image, bytes], ...]:
-        return images_for(self.run, self.run.config.model_for(Tier.STANDARD))
-
     def _opening(self, text: str) -> tuple[ChatMessage, ...]:
-        settings = self.run.config.agent
-        material = self._material(text, (settings.turns, settings.requests_per_turn))
-        prompt = assemble(material, self.prompts.environment, token_budget=settings.prompt_tokens)
-        images = [image for image, _ in self._images()]
+        material, budget = self._material(text), self.run.config.agent.prompt_tokens
+        prompt = assemble(material, self.prompts.environment, token_budget=budget)
+        images = [image for image, _ in self.images]
         return opening(prompt, material.inputs, self.agents.tell, images=images)
 
     def _assignment(self, text: str) -> Assignment:
@@ -180,14 +173,14 @@ class Inquirer:
             action_id=self.name,
             agent=INQUIRY,
             phase=self.place,
-            round=self.number,
+            round=self.round,
             began=beginning(text, documents, self._standing(), run.state.step),
-            providers=tuple(entry.name for entry in self.context.catalogue(LOOKING_AROUND)),
+            providers=tuple(entry.name for entry in self.capabilities),
             limits=WorkLimits(**run.config.agent.model_dump()),
         )
 
-    def _material(self, text: str, turns: tuple[int, int]) -> Material:
-        state = self.run.state
+    def _material(self, text: str) -> Material:
+        state, settings = self.run.state, self.run.config.agent
         return Material(
             agent=INQUIRY,
             phase=self.place,
@@ -201,10 +194,8 @@ class Inquirer:
             decided=self.prompts.decided(set()),
             question=text,
             repository=layer_three(self.prompts.profile, ()),
-            capabilities=tuple(
-                describe_capability(entry) for entry in self.context.catalogue(LOOKING_AROUND)
-            ),
-            limits=turns,
+            capabilities=tuple(map(describe_capability, self.capabilities)),
+            limits=(settings.turns, settings.requests_per_turn),
         )
 
     def _inputs(self) -> tuple[InputFile, ...]:
@@ -217,15 +208,11 @@ class Inquirer:
         conversation = "\n\n".join(
             f"Question: {report.question}\n\nAnswer: {report.answer}" for report in self.earlier
         )
-        before = (
-            (InputFile(name="questions asked here before", text=conversation, kind="output"),)
-            if conversation
-            else ()
-        )
+        before = InputFile(name="questions asked here before", text=conversation, kind="output")
         model = self.run.config.model_for(Tier.STANDARD)
         attached = attachment_inputs(self.run, model, "answer")
         shown = (self.prompts.inputs.artifact(name) for name in documents)
-        return (*shown, *attached, stands, *before)
+        return (*shown, *attached, stands, *([before] if conversation else []))
 
     def _documents(self) -> tuple[str, ...]:
         """Return the request and the documents of the open gate. Without a gate, or if it shows

@@ -5,7 +5,7 @@ applied answer, the calls that it asks for, or the reason why there is none.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -34,15 +34,14 @@ from forge_bot.runs.capabilities.perform_calls import calls_requested
 from forge_bot.runs.project_commands.project import (
     Project,
     interpreter_of,
-    lint,
+    run_for_agent,
     run_snippet,
-    run_tests,
 )
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_task_tree
 from forge_bot.runs.this_process import now
 from forge_bot.text_format import code_block
-from forge_bot.values import TaskId
+from forge_bot.values import CommandName, TaskId
 from forge_bot.verification.judgement import going_without_setup
 
 _Given = TypeVar("_Given")
@@ -85,13 +84,16 @@ class AgentWorktrees:
             await asyncio.to_thread(remove_task_tree, self.run.repository, path)
 
     def _looking_into(self, tree: Tree, project: Project) -> ProviderContext:
-        commands = project.profile.commands
+        def run(name: CommandName) -> Callable[[Sequence[str]], str] | None:
+            there = bool(project.profile.commands.of(name))
+            return self._running(partial(run_for_agent, project, name)) if there else None
+
         return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
             past_runs=self.past_runs,
-            run_tests=self._running(partial(run_tests, project)) if commands.test else None,
-            lint_check=self._running(partial(lint, project)) if commands.lint else None,
+            run_tests=run(CommandName.TEST),
+            lint_check=run(CommandName.LINT),
             run_snippet=(
                 self._running(partial(self._run_snippet, project))
                 if interpreter_of(project)

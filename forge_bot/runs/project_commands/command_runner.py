@@ -68,14 +68,9 @@ class CarriedFiles:
             if os.access(root / name, os.R_OK) and _lies_inside(root, name)
         ]
         files = Tree(root).would_ignore(readable) if readable else ()
-        for name in self._names:
-            if name not in files:
-                self._tell(
-                    warning(
-                        f"{name} is not taken along, as `carry` asks: only a file that git "
-                        "ignores, and no link, can be"
-                    )
-                )
+        why = "is not taken along, as `carry` asks: only a file that git ignores, no link, can be"
+        for name in (name for name in self._names if name not in files):
+            self._tell(warning(f"{name} {why}"))
         return files
 
     @contextmanager
@@ -197,29 +192,23 @@ class CommandRunner:
     tell: Notify
     strike: Redactor
     carried: CarriedFiles
-    _backend: BackendName | None = field(default=None, init=False)
     _called_off: threading.Event = field(default_factory=threading.Event, init=False)
 
-    @property
+    @cached_property
     def backend(self) -> BackendName:
         """Return the sandbox of commands; raises NoSandbox where nothing works and nobody switched
         it off.
         """
-        if self._backend is None:
-            self._backend = choose(self.config.sandbox)
-            if self._backend is BackendName.OFF:
-                text = "Project commands run without a sandbox, as .forge/config.yml says."
-                if self.profile.commands.setup:
-                    text = f"{text} Setup has this machine's network, without a proxy."
-                self.tell(warning(text))
-            elif lacking := cannot_judge(self._backend):
-                self.tell(
-                    warning(
-                        f"Project commands run in the sandbox {self._backend}, which "
-                        f"cannot judge {lacking}: a failure of these is refused."
-                    )
-                )
-        return self._backend
+        backend = choose(self.config.sandbox)
+        if backend is BackendName.OFF:
+            text = "Project commands run without a sandbox, as .forge/config.yml says."
+            if self.profile.commands.setup:
+                text = f"{text} Setup has this machine's network, without a proxy."
+            self.tell(warning(text))
+        elif lacking := cannot_judge(backend):
+            text = f"Project commands run in the sandbox {backend}, which cannot judge {lacking}"
+            self.tell(warning(f"{text}: a failure of these is refused."))
+        return backend
 
     @property
     def _uses_go(self) -> bool:
@@ -333,12 +322,9 @@ class CommandRunner:
         if outcome.exit_code != 0:
             self._require_fair(argv, place, outcome)
         output = self._without_places(outcome.output, place)
-        texts: dict[str, str] = {}
-        if reports is not None:
-            output = reports.without_words(output)
-            texts = {
-                path: self._without_places(text, place) for path, text in reports.read().items()
-            }
+        texts = reports.read() if reports is not None else {}
+        texts = {path: self._without_places(text, place) for path, text in texts.items()}
+        output = reports.without_words(output) if reports is not None else output
         ended = read_outcome(
             name, argv, outcome.exit_code, output, outcome.duration_ms, outcome.timed_out, texts
         )
@@ -357,21 +343,17 @@ class CommandRunner:
             )
         written = (place.path, self.installation.environment, Path(tempfile.gettempdir()))
         if any(map(without_room, written)):
-            raise full(
-                written,
-                (
-                    f"What `{command}` says counts only with room to work in. If there is room "
-                    "again now, the command itself has filled the disk: change it, or have the "
-                    "phase done again with `retry`."
-                ),
+            way_out = (
+                f"What `{command}` says counts only with room to work in. If there is room again "
+                "now, the command itself has filled the disk: change it, or have the phase done "
+                "again with `retry`."
             )
+            raise full(written, way_out)
 
     def _without_places(self, output: str, place: Tree) -> str:
         """Return the output without secrets and without the names of this machine's folders."""
-        output = without_environment(
-            self.strike(output).replace(str(self.installation.environment), ENV)
-        )
-        return output.replace(str(place.path), ".")
+        output = self.strike(output).replace(str(self.installation.environment), ENV)
+        return without_environment(output).replace(str(place.path), ".")
 
 
 def _timeless(output: str) -> str:

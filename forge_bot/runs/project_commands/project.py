@@ -4,7 +4,7 @@ codes, and shown to a model that asks for them.
 
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from pathlib import Path
 from posixpath import basename
@@ -107,10 +107,8 @@ class Project:
             return "wanted"
         if result.name is CommandName.SETUP:
             return "new"
-        baseline = self.baseline()
-        earlier = [
-            known for known in baseline if (known.name, known.argv) == (result.name, result.argv)
-        ]
+        words, baseline = (result.name, result.argv), self.baseline()
+        earlier = [known for known in baseline if (known.name, known.argv) == words]
         as_before = not baseline or (bool(earlier) and not judge(earlier, (result,)).red)
         return "before" if as_before else "new"
 
@@ -266,23 +264,19 @@ class Project:
         is shown.
         """
         with self._installation.place.judging:
-            built = self._installation.place.built
-            if built is not None and built[0] == commit:
-                place = Tree(self._installation.path)
-                return self.run_in(place, CommandName.TEST, argv, fresh=True).result
-            with self.trial(commit, built=True) as place:
+            built, place = self._installation.place.built, Tree(self._installation.path)
+            shown = built is not None and built[0] == commit
+            with nullcontext(place) if shown else self.trial(commit, built=True) as place:
                 return self.run_in(place, CommandName.TEST, argv, fresh=True).result
 
-    def run_on(
-        self, name: CommandName, commands: tuple[Command, ...], paths: Sequence[str]
-    ) -> list[CommandOutput]:
+    def run_on(self, name: CommandName, paths: Sequence[str]) -> list[CommandOutput]:
         """Run commands for somebody who asks, on some files where a command takes them."""
         with self._installation.place.judging:
             self.set_up()
             with self.trial(self.tree.commit_id(), built=True) as place:
                 return [
                     self.run_in(place, name, (*command.argv, *_narrowing(command, paths, place)))
-                    for command in commands
+                    for command in self.profile.commands.of(name)
                 ]
 
     def run_snippet(self, commit: str, argv: Sequence[str], seconds: float) -> CommandOutcome:
@@ -324,15 +318,6 @@ def most_seconds(project: Project) -> float:
     return project.config.command_seconds * max(1, count) + 60
 
 
-def run_tests(project: Project, selectors: Sequence[str]) -> str:
-    """Return the outcome of the test commands, narrowed to some files where a command allows it."""
-    return _show_command(project, CommandName.TEST, project.profile.commands.test, selectors)
-
-
-def lint(project: Project, paths: Sequence[str]) -> str:
-    return _show_command(project, CommandName.LINT, project.profile.commands.lint, paths)
-
-
 def interpreter_of(project: Project) -> tuple[str, ...]:
     """Return the words with which the project's interpreter runs code, by its test commands; none
     where they tell none.
@@ -352,19 +337,15 @@ def run_snippet(project: Project, commit: str, code: str) -> str:
     """Return what a few lines print at a commit, and their exit code."""
     argv = (*interpreter_of(project), code)
     outcome = project.run_snippet(commit, argv, _SNIPPET_SECONDS)
-    ended = f"exit code {outcome.exit_code}"
-    if outcome.timed_out:
-        ended = f"It did not end within {_SNIPPET_SECONDS} seconds."
+    late = f"It did not end within {_SNIPPET_SECONDS} seconds."
+    ended = late if outcome.timed_out else f"exit code {outcome.exit_code}"
     return f"{ended}\n{shown_output(plain_lines(outcome.output), _SHOWN)}"
 
 
-def _show_command(
-    project: Project, name: CommandName, commands: tuple[Command, ...], paths: Sequence[str]
-) -> str:
-    if not commands:
-        return f"This repository has no {name.value} command."
+def run_for_agent(project: Project, name: CommandName, paths: Sequence[str]) -> str:
+    """Return the outcome of the commands of a kind, narrowed to some files where one allows it."""
     parts: list[str] = []
-    for result, output, _ in project.run_on(name, commands, paths):
+    for result, output, _ in project.run_on(name, paths):
         narrowed = not paths or result.argv[-len(paths) :] == tuple(paths)
         ignored = "" if narrowed else "(this command takes no selection: everything ran)\n"
         parts.append(
