@@ -38,8 +38,8 @@ from forge_bot.runs.model_access import SWITCH, SWITCH_FILE, is_switched_off
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
 from forge_bot.settings import load_config
+from forge_bot.verification.command_outcome import red_places
 from forge_bot.verification.judgement import newly_failing
-from forge_bot.verification.shown_output import red_places
 
 _MOST_SHOWN = 10
 """Errors of one step that GitHub shows."""

@@ -36,7 +36,12 @@ from forge_bot.sentences import hint_of, say
 from forge_bot.settings.config import CONFIG
 from forge_bot.text_format import code_block, several
 from forge_bot.values import CommandName, CommandResult, TaskId
-from forge_bot.verification.command_outcome import CommandOutput
+from forge_bot.verification.command_outcome import (
+    TAIL_CHARACTERS,
+    TAIL_LINES,
+    CommandOutput,
+    shown_output,
+)
 from forge_bot.verification.judgement import (
     Cause,
     UnusableCommand,
@@ -47,7 +52,6 @@ from forge_bot.verification.judgement import (
     said_before,
     unusable,
 )
-from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES, shown_output
 
 
 def prepared(action: Exec, run: Run, project: Project) -> Prepared:

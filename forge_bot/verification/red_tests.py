@@ -13,9 +13,9 @@ from posixpath import basename
 
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult
+from forge_bot.verification.command_outcome import about, failure_blocks
 from forge_bot.verification.judgement import UNNAMED, Cause, cause_of
 from forge_bot.verification.runners import select_tests
-from forge_bot.verification.shown_output import about, failure_blocks
 
 MOST_RERUN = 50
 """Newly red tests that are run again. If there are more, no chance is behind it."""

@@ -8,8 +8,14 @@ from time import process_time
 import pytest
 
 from forge_bot.values import CommandName
-from forge_bot.verification.command_outcome import plain_lines, read_outcome
-from forge_bot.verification.shown_output import about, failure_blocks, red_places, shown_output
+from forge_bot.verification.command_outcome import (
+    about,
+    failure_blocks,
+    plain_lines,
+    read_outcome,
+    red_places,
+    shown_output,
+)
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)

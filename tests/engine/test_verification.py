@@ -8,10 +8,9 @@ from time import process_time
 import pytest
 
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import read_outcome
+from forge_bot.verification.command_outcome import TAIL_CHARACTERS, TAIL_LINES, read_outcome
 from forge_bot.verification.judgement import UNNAMED, Judgement, judge, newly_failing
 from forge_bot.verification.red_tests import is_red_script, of_files, red_at_base
-from forge_bot.verification.shown_output import TAIL_CHARACTERS, TAIL_LINES
 from tests.fakes.rows import rows
 
 ROWS = rows(__file__)

@@ -7,8 +7,7 @@ import time
 import pytest
 
 from forge_bot.values import CommandName
-from forge_bot.verification.command_outcome import read_outcome
-from forge_bot.verification.shown_output import GAP
+from forge_bot.verification.command_outcome import GAP, read_outcome
 
 MOST = 1_000_000
 """What is kept of a command's output."""

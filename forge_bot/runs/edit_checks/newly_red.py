@@ -15,16 +15,16 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.text_format import command_line, several
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import CommandOutput
-from forge_bot.verification.judgement import UNNAMED, newly_failing
-from forge_bot.verification.red_tests import MOST_RERUN, Moment, flaky_tests, is_listed, newly_red
-from forge_bot.verification.runners import select_tests, uncached
-from forge_bot.verification.shown_output import (
+from forge_bot.verification.command_outcome import (
     TAIL_CHARACTERS,
     TAIL_LINES,
+    CommandOutput,
     complaint_lines,
     shown_output,
 )
+from forge_bot.verification.judgement import UNNAMED, newly_failing
+from forge_bot.verification.red_tests import MOST_RERUN, Moment, flaky_tests, is_listed, newly_red
+from forge_bot.verification.runners import select_tests, uncached
 
 _MOST_SHOWN = 50
 """Failures whose words are looked for."""

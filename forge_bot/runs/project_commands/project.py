@@ -46,9 +46,8 @@ from forge_bot.sentences import say
 from forge_bot.settings import Config
 from forge_bot.text_format import names
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import CommandOutput, plain_lines
+from forge_bot.verification.command_outcome import CommandOutput, plain_lines, shown_output
 from forge_bot.verification.judgement import judge
-from forge_bot.verification.shown_output import shown_output
 
 _SNIPPET_SECONDS = 10
 _NODE = names("node npm npx yarn pnpm")
