@@ -19,7 +19,7 @@ from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.git.commit_objects import delete_branch
 from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs
 from forge_bot.git.own_files import hide
-from forge_bot.git.revisions import HEADS, branch_ref
+from forge_bot.git.revisions import branch_ref
 from forge_bot.runs.find_runs import RunInfo, run_in
 from forge_bot.runs.request_draft import RequestDraft, guess_effort, title_of_run
 from forge_bot.runs.run import start_subject
@@ -180,12 +180,9 @@ def commit_start(tree: Tree, workspace: Workspace, first: RunStarted) -> None:
     """Commit a run that has been written into a client's tree, on the branch that is checked out
     there.
     """
-    lines = _trailers(workspace.name, load_pipeline(first.pipeline, tree.path).phases[0].id)
+    phase = load_pipeline(first.pipeline, tree.path).phases[0].id
+    lines = (("Forge-Run", workspace.name), ("Forge-Phase", phase))
     tree.commit(start_subject(first.title), lines, (workspace.relative,), when=first.at.isoformat())
-
-
-def _trailers(run: str, phase: str) -> tuple[tuple[str, str], ...]:
-    return (("Forge-Run", run), ("Forge-Phase", phase))
 
 
 @contextmanager
@@ -226,7 +223,7 @@ class _Start(NamedTuple):
             for name, raw in reversed(files.items()):
                 workspace.write(name, raw)
             if plan.here:
-                self._move(RefMove(branch_ref(root, plan.branch), self._commit(workspace, files)))
+                self._begin_branches({plan.branch: self._commit(workspace, files)})
         return Tree(root, plan.branch if plan.here else "")
 
     def commit_apart(self) -> Tree:
@@ -237,20 +234,23 @@ class _Start(NamedTuple):
         places = run_paths(self.repository, self.name)
         workspace = Workspace(places.tree, self.name, b"")
         commit = self._commit(workspace, self._files(workspace))
-        made = {branch_ref(root, plan.branch): commit}
+        made = {plan.branch: commit}
         if plan.merge_branch and not plan.here:
-            made[branch_ref(root, plan.merge_branch)] = self.head.commit
-        self._move(*(RefMove(ref, to) for ref, to in made.items()))
+            made[plan.merge_branch] = self.head.commit
+        self._begin_branches(made)
         try:
             return self.repository.add_worktree(places.tree, plan.branch)
         except BaseException:
-            for ref, to in made.items():
-                delete_branch(root, ref.removeprefix(HEADS), to)
+            for name, to in made.items():
+                delete_branch(root, name, to)
             raise
 
-    def _move(self, *moves: RefMove) -> None:
+    def _begin_branches(self, branches: Mapping[str, str]) -> None:
+        """Point new branches at their commits. Raises BranchExists."""
+        root = self.repository.root
+        moves = [RefMove(branch_ref(root, name), to) for name, to in branches.items()]
         try:
-            move_refs(self.repository.root, moves)
+            move_refs(root, moves)
         except RecordChanged as error:
             raise BranchExists(error.message) from error
 
@@ -258,7 +258,7 @@ class _Start(NamedTuple):
         contents = {f"{workspace.relative}/{name}": raw for name, raw in files.items()}
         new = NewCommit(
             start_subject(self.beginning.draft.title),
-            _trailers(self.name, self.pipeline.phases[0].id),
+            (("Forge-Run", self.name), ("Forge-Phase", self.pipeline.phases[0].id)),
             contents=contents,
             when=self.stamp.isoformat(),
         )

@@ -24,10 +24,10 @@ from forge_bot.settings import Config
 from forge_bot.store import SPECS, read_request
 from forge_bot.store.run_folder import REPORTS, STATE, read_reports, state_file
 from forge_bot.text_format import several
-from forge_bot.values import CommandResult
 
 EVIDENCE = "evidence.json"
 _FORMAT = 1
+_COMMAND = {"name", "argv", "exit_code", "timed_out", "tests"}
 
 Statement = Mapping[str, object]
 
@@ -51,7 +51,10 @@ def statement(
             decision.model_dump(mode="json", by_alias=True)
             for decision in (*state.decisions, *state.agreed)
         ],
-        "commands": [_command(result) for result in (verification.results if verification else ())],
+        "commands": [
+            result.model_dump(mode="json", by_alias=True, include=_COMMAND)
+            for result in (verification.results if verification else ())
+        ],
         "redBeforeGreen": proof.model_dump(mode="json", by_alias=True) if proof else None,
         "doubts": sorted(doubts),
         "models": _models(reports),
@@ -62,16 +65,6 @@ def statement(
 def evidence_file(stated: Statement) -> bytes:
     """Return the bytes of the statement's file."""
     return (json.dumps(stated, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _command(result: CommandResult) -> dict[str, object]:
-    return {
-        "name": result.name.value,
-        "argv": list(result.argv),
-        "exitCode": result.exit_code,
-        "timedOut": result.timed_out,
-        "tests": result.tests,
-    }
 
 
 def _models(reports: Sequence[Report]) -> list[dict[str, object]]:

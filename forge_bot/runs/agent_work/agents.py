@@ -104,7 +104,14 @@ class Agents:
         self.outside = OutsideCapabilities(run, environ, tell)
         self.reports = AgentReports(run, self.journal, self.applier, self.outside)
         self.skills = SkillPerformer(
-            run.config, project, self.outside, models, self.journal, self.ledger, templates
+            run.config,
+            project,
+            self.outside,
+            models,
+            self.journal,
+            self.ledger,
+            templates,
+            self.thinking,
         )
         self._live = set[str]()
 
@@ -157,9 +164,7 @@ class Agents:
                 providers=self.worktrees.own.context,
                 result_chars=limit,
             )
-            performed = self.skills.execute_skill(
-                wanted, place, lambda notice: self.thinking(notice, action.task)
-            )
+            performed = self.skills.execute_skill(wanted, place)
             result = asyncio.run_coroutine_threadsafe(performed, loop).result()
             return result, result.status is ResultStatus.TIMEOUT
 
@@ -319,9 +324,7 @@ class Agents:
         return ToolContext(
             worktree.context,
             self.outside.calls,
-            lambda wanted: self.skills.execute_skill(
-                wanted, place, lambda notice: self.thinking(notice, assignment.task)
-            ),
+            lambda wanted: self.skills.execute_skill(wanted, place),
             settled_calls(self.run.state),
         )
 

@@ -9,11 +9,10 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from forge_bot.agent.ask_model import BatchLane
-from forge_bot.agent.assignment import Assignment, Notice, StopReason, WorkLimits, WorkResult
+from forge_bot.agent.assignment import Assignment, StopReason, WorkLimits, WorkResult
 from forge_bot.agent.capabilities import (
     CapabilityRequest,
     CapabilityResult,
@@ -59,6 +58,7 @@ from forge_bot.runs.capabilities.outside_capabilities import (
     use_of,
 )
 from forge_bot.runs.models_and_prompts import PERFORMER, opening
+from forge_bot.runs.notifications import TellThinking
 from forge_bot.runs.project_commands.project import Project, most_seconds
 from forge_bot.runs.run import Run
 from forge_bot.sandbox.box import CommandOutcome
@@ -96,10 +96,9 @@ class SkillPerformer:
     journal: Journal
     ledger: Ledger
     templates: Environment
+    thinking: TellThinking
 
-    async def execute_skill(
-        self, wanted: CapabilityRequest, place: SkillPlace, notice: Callable[[Notice], None]
-    ) -> CapabilityResult:
+    async def execute_skill(self, wanted: CapabilityRequest, place: SkillPlace) -> CapabilityResult:
         """Return the outcome of a skill.
 
         It succeeded if its agent ended with an answer, and the last run of each script with exit
@@ -109,12 +108,14 @@ class SkillPerformer:
             skill = self._choose_skill(wanted.capability)
         except BadCapabilities as error:
             return result_of(wanted, ResultStatus.TOOL_ERROR, error.message)
-        run_script = partial(
-            self._script,
-            place.commit,
-            Path(skill.skill_path),
-            network=wanted.capability in self.outside.setup.policy.network,
-        )
+        folder, policy = Path(skill.skill_path), self.outside.setup.policy
+        network = wanted.capability in policy.network
+
+        def run_script(argv: Sequence[str]) -> CommandOutcome:
+            return self.project.run_script(
+                place.commit, argv, folder, network=network, seconds=policy.seconds
+            )
+
         context = skill_context(skill, place.providers, run_script)
         finished = await converse(
             self._assignment(wanted, place, context),
@@ -123,7 +124,7 @@ class SkillPerformer:
             context=context,
             journal=self.journal,
             ledger=self.ledger,
-            notice=notice,
+            notice=lambda notice: self.thinking(notice, place.task),
             lane=place.lane,
         )
         return _result(wanted, finished, place.result_chars)
@@ -136,17 +137,8 @@ class SkillPerformer:
             raise BadCapabilities(f"{name} was changed since this run has read it: not performed.")
         return read_skill(folder, known.skill_path, whole=True)
 
-    def _script(
-        self, commit: str, folder: Path, argv: Sequence[str], *, network: bool
-    ) -> CommandOutcome:
-        seconds = self.outside.setup.policy.seconds
-        return self.project.run_script(commit, argv, folder, network=network, seconds=seconds)
-
     def _assignment(
-        self,
-        wanted: CapabilityRequest,
-        place: SkillPlace,
-        context: ProviderContext,
+        self, wanted: CapabilityRequest, place: SkillPlace, context: ProviderContext
     ) -> Assignment:
         policy = self.outside.setup.policy
         return Assignment(
@@ -155,7 +147,8 @@ class SkillPerformer:
             phase=place.phase,
             task=place.task,
             round=place.round,
-            asked_at=_place_request(wanted),
+            # Its place, without the digest of its words.
+            asked_at=re.sub(r"-[0-9a-f]{10}$", "", wanted.key),
             tier=place.tier,
             providers=tuple(spec.name for spec in context.catalogue()),
             running=tuple(spec.name for spec in context.catalogue() if spec.effect is Effect.RUNS),
@@ -176,6 +169,13 @@ class SkillPerformer:
         run = self.outside.run
         references, scripts = files_of(skill)
         files = "\n".join(f"- {name}" for name in (*references, *scripts)) or "None."
+        request = str(json.loads(wanted.params)["request"])
+        shown = (
+            (f"instructions of the skill {skill.name}", skill.instructions or skill.description),
+            ("files of the skill", files),
+            ("what the agent asks for", "\n\n".join(filter(None, (request, wanted.reasoning)))),
+        )
+        inputs = [InputFile(name=name, text=text, kind="output") for name, text in shown]
         material = Material(
             agent=PERFORMER,
             phase=place.phase,
@@ -185,34 +185,12 @@ class SkillPerformer:
             output_file="result.md",
             branch=run.state.branch,
             base=run.state.base_branch,
-            inputs=(
-                InputFile(
-                    name=f"instructions of the skill {skill.name}",
-                    text=skill.instructions or skill.description,
-                    kind="output",
-                ),
-                InputFile(name="files of the skill", text=files, kind="output"),
-                InputFile(
-                    name="what the agent asks for",
-                    text="\n\n".join(filter(None, (_request(wanted), wanted.reasoning))),
-                    kind="output",
-                    untrusted=True,
-                ),
-            ),
+            inputs=(*inputs[:2], inputs[2].replace(untrusted=True)),
             capabilities=tuple(describe_capability(entry) for entry in context.catalogue()),
             limits=(_TURNS, self.config.agent.requests_per_turn),
         )
         budget = self.config.agent.prompt_tokens
         return opening(assemble(material, self.templates, token_budget=budget))
-
-
-def _place_request(wanted: CapabilityRequest) -> str:
-    """Return the place of a request, without the digest of its words."""
-    return re.sub(r"-[0-9a-f]{10}$", "", wanted.key)
-
-
-def _request(wanted: CapabilityRequest) -> str:
-    return str(json.loads(wanted.params)["request"])
 
 
 def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> CapabilityResult:

@@ -182,46 +182,35 @@ def with_flaky_tests(
 
     The reruns of one command take no longer than `command_seconds` together, but for the last.
     """
-    unjudged = {(command.name, command.argv) for command in state.unusable}
-    baseline = {
-        (before.name, before.argv): before
-        for before in state.baseline
-        if (before.name, before.argv) not in unjudged
-    }
     commits = {Moment.BEFORE: run.state.base_commit, Moment.AFTER: project.tree.commit_id()}
-    judged: list[CommandOutput] = []
-    for output in outputs:
-        result = output.result
-        if (before := baseline.get((result.name, result.argv))) is not None:
-            names = newly_red(before, result)
-            if names and len(names) <= MOST_RERUN:
-                count = f"{len(names)} tests are" if len(names) > 1 else "A test is"
-                project.tell(
-                    Message(text=f"{count} newly red and run again, before and after the change.")
-                )
-            flaky = flaky_tests(before, result, _Reruns(result.argv, project, commits).run)
-            result = result.replace(flaky=flaky)
-        judged.append(output._replace(result=result))
-    return tuple(judged)
+    return tuple(_with_flaky(output, state, project, commits) for output in outputs)
 
 
-class _Reruns:
-    """The reruns of one command, until their time is used up."""
+def _with_flaky(
+    output: CommandOutput, state: State, project: Project, commits: Mapping[Moment, str]
+) -> CommandOutput:
+    result, left = output.result, project.config.command_seconds * 1_000
+    if any(command.covers(result) for command in state.unusable):
+        return output
+    words = (result.name, result.argv)
+    before = next((one for one in state.baseline if (one.name, one.argv) == words), None)
+    if before is None:
+        return output
 
-    def __init__(
-        self, argv: tuple[str, ...], project: Project, commits: Mapping[Moment, str]
-    ) -> None:
-        self.argv = argv
-        self.project = project
-        self.commits = commits
-        self._left = project.config.command_seconds * 1_000
-
-    def run(self, moment: Moment, names: Sequence[str]) -> CommandResult | None:
+    def run_again(moment: Moment, names: Sequence[str]) -> CommandResult | None:
         """Run the tests of these names alone, or all; None where the time is used up."""
-        selection = select_tests(self.argv, names)
-        argv = selection.argv if selection is not None else uncached(self.argv)
-        if self._left <= 0:
+        nonlocal left
+        if left <= 0:
             return None
-        result = self.project.rerun(self.commits[moment], argv)
-        self._left -= result.duration_ms
-        return result
+        selection = select_tests(result.argv, names)
+        argv = selection.argv if selection is not None else uncached(result.argv)
+        again = project.rerun(commits[moment], argv)
+        left -= again.duration_ms
+        return again
+
+    names = newly_red(before, result)
+    if names and len(names) <= MOST_RERUN:
+        count = f"{len(names)} tests are" if len(names) > 1 else "A test is"
+        text = f"{count} newly red and run again, before and after the change."
+        project.tell(Message(text=text))
+    return output._replace(result=result.replace(flaky=flaky_tests(before, result, run_again)))
