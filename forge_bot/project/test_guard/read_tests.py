@@ -7,17 +7,9 @@ from posixpath import splitext
 from typing import TYPE_CHECKING, NamedTuple
 
 from forge_bot.project.graph.syntax import broken_line, syntax_tree, unreadable, words_of
-from forge_bot.project.test_guard.strength import strength_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-
-class Assertion(NamedTuple):
-    """One assertion, and how much it demands: 0 nothing, 3 one exact value."""
-
-    text: str
-    strength: int
 
 
 class TestPart(NamedTuple):
@@ -25,7 +17,7 @@ class TestPart(NamedTuple):
 
     name: str
     is_test: bool
-    assertions: tuple[Assertion, ...]
+    assertions: tuple[str, ...]
     cases: tuple[str, ...]
     marks: tuple[str, ...]
     hides: tuple[str, ...]
@@ -74,7 +66,6 @@ _INSIDE = " › "
 _CALLS = frozenset({"call", "call_expression", "macro_invocation"})
 _CALLED = ("function", "macro")
 _OUTER = frozenset({"decorator", "attribute_item", "inner_attribute_item"})
-_LONGEST = 2_000
 _LISTS = frozenset({"list", "tuple", "array"})
 _NOTES = frozenset({"comment", "line_comment", "block_comment"})
 _NOTHING = re.compile(r"(?:pass|\.\.\.|return|continue|return None|;|\s)*")
@@ -146,9 +137,7 @@ def _read(part: _Found, language: _Language, inside: set[int]) -> TestPart:
     return TestPart(
         name=part.name,
         is_test=part.is_test,
-        assertions=tuple(
-            Assertion(text, strength_of(text[:_LONGEST])) for text in map(_assertion_text, asserted)
-        ),
+        assertions=tuple(map(_assertion_text, asserted)),
         cases=tuple(_cases((*around, *nodes))),
         marks=tuple(marks),
         hides=tuple(hides),
@@ -196,16 +185,11 @@ def _assertion_text(node: "Node") -> str:
     ):
         top = above
     text = _line(top)
-    around: Node | None = node
+    around: Node | None = node if re.match(r"\w+\.(?:Err|Fat|Fail)", text) else None
     while around is not None and around.type not in {"if_statement", "function_declaration"}:
         around = around.parent
-    if (
-        around is None
-        or around.type != "if_statement"
-        or not re.match(r"\w+\.(?:Err|Fat|Fail)", text)
-    ):
-        return text
-    condition = around.child_by_field_name("condition")
+    is_if = around is not None and around.type == "if_statement"
+    condition = around.child_by_field_name("condition") if around is not None and is_if else None
     return f"if {_line(condition)}: {text}" if condition is not None else text
 
 
@@ -214,8 +198,8 @@ def _swallows(node: "Node") -> bool:
     if node.type not in {"except_clause", "catch_clause"}:
         return False
     body = node.children[-1]
-    said = [_line(child) for child in body.children if child.type not in {*_NOTES, "{", "}"}]
-    return _NOTHING.fullmatch(" ".join(said)) is not None
+    words = [_line(child) for child in body.children if child.type not in {*_NOTES, "{", "}"}]
+    return _NOTHING.fullmatch(" ".join(words)) is not None
 
 
 def _early_returns(node: "Node") -> int:
@@ -260,7 +244,6 @@ def _table_of(node: "Node") -> "Node | None":
 
 
 # -- the languages
-# --------------------------------------------------------------------------------------------------
 
 
 def _python(node: "Node") -> _Found | None:

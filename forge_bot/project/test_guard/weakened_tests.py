@@ -7,7 +7,7 @@ from posixpath import basename
 from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_test_file
-from forge_bot.project.test_guard.read_tests import Assertion, TestPart, read_tests
+from forge_bot.project.test_guard.read_tests import TestPart, read_tests
 from forge_bot.project.test_guard.strength import (
     EXACT,
     LOOSE,
@@ -15,6 +15,7 @@ from forge_bot.project.test_guard.strength import (
     configures_checks,
     is_broader,
     lowered,
+    strength_of,
     tolerances,
     without_numbers,
 )
@@ -51,7 +52,12 @@ _Part = tuple[str, TestPart]
 
 def weakened_tests(before: Files, after: Files) -> tuple[WeakenedTest, ...]:
     """Return what a change takes from the tests, of the files that differ, in both versions."""
-    return tuple(dict.fromkeys((*_of_parts(before, after), *_of_files(before, after))))
+    of_files = (
+        WeakenedTest(path, path, what)
+        for path, data in before.items()
+        for what in _of_file(path, data, after)
+    )
+    return tuple(dict.fromkeys((*_of_parts(before, after), *of_files)))
 
 
 def files_to_compare(paths: Sequence[str]) -> list[str]:
@@ -64,13 +70,6 @@ def _holds_tests(path: str) -> bool:
 
 
 # -- files
-# --------------------------------------------------------------------------------------------------
-
-
-def _of_files(before: Files, after: Files) -> Iterator[WeakenedTest]:
-    for path, data in before.items():
-        for what in _of_file(path, data, after):
-            yield WeakenedTest(path, path, what)
 
 
 def _of_file(path: str, data: bytes, after: Files) -> Iterator[str]:
@@ -106,7 +105,6 @@ def _of_file(path: str, data: bytes, after: Files) -> Iterator[str]:
 
 
 # -- tests
-# --------------------------------------------------------------------------------------------------
 
 
 def _of_parts(before: Files, after: Files) -> Iterator[WeakenedTest]:
@@ -115,7 +113,8 @@ def _of_parts(before: Files, after: Files) -> Iterator[WeakenedTest]:
     gone = _texts(then) - _texts(now)
     grown = [part for _, part in new]
     grown += [now for (_, part), now in pairs if len(now.words) > len(part.words)]
-    broken = {path for path, data in after.items() if _is_broken(path, data)}
+    tests = ((path, read_tests(path, data)) for path, data in after.items() if _holds_tests(path))
+    broken = {path for path, read in tests if read is not None and read.broken}
     for (path, part), other in pairs:
         for what in (
             *_marked(part, other),
@@ -149,14 +148,7 @@ def _parts(files: Files) -> list[_Part]:
 
 def _texts(parts: Sequence[_Part]) -> Counter[str]:
     """Count the assertions and cases of all parts, by their words."""
-    return Counter(
-        text for _, part in parts for text in (*(one.text for one in part.assertions), *part.cases)
-    )
-
-
-def _is_broken(path: str, data: bytes) -> bool:
-    tests = read_tests(path, data) if _holds_tests(path) else None
-    return tests is not None and tests.broken > 0
+    return Counter(text for _, part in parts for text in (*part.assertions, *part.cases))
 
 
 def _paired(
@@ -204,28 +196,28 @@ def _marked(part: TestPart, now: TestPart) -> Iterator[str]:
         yield f"may hide failures by `{short_line(hidden, _SHOWN)}`"
 
 
-def _with_helpers(part: TestPart, new: Sequence[_Part]) -> tuple[Assertion, ...]:
+def _with_helpers(part: TestPart, new: Sequence[_Part]) -> tuple[str, ...]:
     """Return the assertions of a part with those of new helpers that it names."""
     helpers = [one for _, one in new if not one.is_test and one.title in part.words]
     return (*part.assertions, *(text for one in helpers for text in one.assertions))
 
 
 def _fewer(
-    part: TestPart, now: Sequence[Assertion], gone: Counter[str], more_cases: int
+    part: TestPart, now: Sequence[str], gone: Counter[str], more_cases: int
 ) -> Iterator[str]:
     """Yield that a test has fewer assertions than before, or weaker ones; one that stands elsewhere
     now, or is a further case of the same one, is not lost.
     """
     old, new = Counter(part.assertions), Counter(now)
-    lost = [one for one in (old - new).elements() if one.text in gone]
+    lost = [one for one in (old - new).elements() if one in gone]
     gained = [*(new - old).elements()]
     for least in (LOOSE, PARTIAL, EXACT):
-        weaker = [one for one in lost if one.strength >= least]
-        count = len(weaker) - sum(one.strength >= least for one in gained)
-        count -= more_cases * any(one.strength >= least for one in now)
+        weaker = [one for one in lost if strength_of(one) >= least]
+        count = len(weaker) - sum(strength_of(one) >= least for one in gained)
+        count -= more_cases * any(strength_of(one) >= least for one in now)
         if count > 0:
             kind = "fewer" if least == LOOSE else "weaker"
-            first = short_line(weaker[0].text, _SHOWN)
+            first = short_line(weaker[0], _SHOWN)
             yield f"has {count} {kind} assertion{'s' if count > 1 else ''}, such as `{first}`"
             return
 
@@ -239,9 +231,8 @@ def _fewer_cases(part: TestPart, now: TestPart, gone: Counter[str]) -> Iterator[
 
 def _broader(part: TestPart, now: TestPart) -> Iterator[str]:
     """Yield the assertions that allow more than before."""
-    lost = Counter(one.text for one in part.assertions)
-    gained = Counter(one.text for one in now.assertions)
-    lost, gained = lost - gained, gained - lost
+    before, after = Counter(part.assertions), Counter(now.assertions)
+    lost, gained = before - after, after - before
     by_words = {without_numbers(text): text for text in gained}
     for text in lost:
         other = by_words.get(without_numbers(text), text)
