@@ -48,13 +48,6 @@ def test_a_violation_as_json_names_the_node_and_what_uses_it(sample: Sample, pla
     )
 
 
-def test_against_a_base_only_what_is_new_counts(sample: Sample, planted: str) -> None:
-    sample.git("add", "-A")
-    sample.git("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "planted")
-    assert sample.forge("graph", "verify", "--base", "HEAD").code == 0
-    assert sample.forge("graph", "verify", "--base", "HEAD~1").code == 2
-
-
 def test_wrong_use_ends_with_64_and_a_way_out(sample: Sample) -> None:
     for words, sentence in (
         (("verify", "--nope"), "No such option: --nope"),

@@ -235,11 +235,6 @@ def test_unittest_with_dependencies_runs_in_the_environment_that_has_them() -> N
         assert lines(commands.setup)[1] == f"{PIP} -e ."
 
 
-def test_unittest_classes_beside_pytests_functions_are_left_to_pytest() -> None:
-    commands = profile_of({"test_a.py": UNITTEST_FILE, "test_b.py": "import pytest\n"}).commands
-    assert commands.test[0].argv[2] == "pytest"
-
-
 def test_a_django_project_is_tested_by_its_own_command() -> None:
     files = {
         "manage.py": "import django\n",
@@ -296,11 +291,6 @@ def test_a_linter_is_run_where_it_is_configured_and_ruff_before_flake8() -> None
     assert lines(both.commands.lint) == ["{env}/bin/python -m ruff check --output-format=concise ."]
     named = f'{EXTRAS}dev = ["ruff", "flake8"]\n'
     assert profile_of({"pyproject.toml": named, "a.py": ""}).commands.lint == ()
-
-
-def test_python_files_without_tests_or_settings_give_no_commands() -> None:
-    commands = profile_of({"a.py": "print(1)\n", "pyproject.toml": NAMED}).commands
-    assert commands.test == commands.setup == commands.lint == ()
 
 
 def test_a_broken_manifest_counts_as_none_and_the_rest_is_still_found() -> None:
