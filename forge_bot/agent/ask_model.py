@@ -195,8 +195,7 @@ class AskModel:
             if not clock.expired():
                 raise
             raise Stopped(
-                StopReason.DEADLINE,
-                "The time for this work was over before the model answered.",
+                StopReason.DEADLINE, "The time for this work was over before the model answered."
             ) from None
 
     async def _answer_from_batch(self, asked: BatchedCall) -> ModelReply | None:

@@ -265,10 +265,7 @@ def _parameter(name: str, shape: JsonMap, *, required: bool) -> Parameter:
     plain = rest.get("type") if rest.keys() <= {"type"} else None
     kind = plain if isinstance(plain, str) else json.dumps(rest, ensure_ascii=False)
     return Parameter(
-        name=name,
-        kind=cut(kind, MOST_SHOWN),
-        description=cut(words, MOST_SHOWN),
-        required=required,
+        name=name, kind=cut(kind, MOST_SHOWN), description=cut(words, MOST_SHOWN), required=required
     )
 
 

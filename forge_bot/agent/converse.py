@@ -29,13 +29,7 @@ from forge_bot.agent.fulfil_requests import ContextPort, Fulfilment, requests_of
 from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import Answer, Change, Explore, Malformed, Work, parse_answer
-from forge_bot.agent.models.base import (
-    ChatMessage,
-    FinishReason,
-    MessageRole,
-    Model,
-    prompt_tokens,
-)
+from forge_bot.agent.models.base import ChatMessage, FinishReason, MessageRole, Model, prompt_tokens
 from forge_bot.agent.text_files import UNEDITABLE
 from forge_bot.text_format import cut
 from forge_bot.values import Usage

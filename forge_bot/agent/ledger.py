@@ -82,11 +82,7 @@ class Ledger:
             self._limit = error
 
     def settle(
-        self,
-        key: str,
-        cost: Decimal | None,
-        tokens: int = 0,
-        unanswered: Decimal = Decimal(0),
+        self, key: str, cost: Decimal | None, tokens: int = 0, unanswered: Decimal = Decimal(0)
     ) -> None:
         """Replace the reservation by the real cost; `unanswered` is the most that a call without an
         answer may cost.

@@ -14,11 +14,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git.commits import Trailers, read_trailers
 from forge_bot.git.files_at import differences
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import (
-    commit_id,
-    is_shallow,
-    tree_id,
-)
+from forge_bot.git.revisions import commit_id, is_shallow, tree_id
 from forge_bot.sentences import say
 
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"

@@ -144,8 +144,7 @@ def rescue(folder: Path, name: str) -> str | None:
     """
     if not is_ref(folder, RESCUED + name):
         raise BadOption(
-            f"{name!r} cannot be part of a ref.",
-            hint="Use letters, digits, `-`, `_`, `.` and `/`.",
+            f"{name!r} cannot be part of a ref.", hint="Use letters, digits, `-`, `_`, `.` and `/`."
         )
     top = git(folder, "rev-parse", "--show-toplevel").line
     if not Path(top).samefile(folder):

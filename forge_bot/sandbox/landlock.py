@@ -23,14 +23,7 @@ from typing import Any
 
 from forge_bot.errors import SandboxFailed
 from forge_bot.sandbox import seccomp, setup_network
-from forge_bot.sandbox.box import (
-    SHARED_MEMORY,
-    Box,
-    CannotStart,
-    ProcessReport,
-    start_kept,
-    watch,
-)
+from forge_bot.sandbox.box import SHARED_MEMORY, Box, CannotStart, ProcessReport, start_kept, watch
 from forge_bot.sandbox.helper_processes import script
 from forge_bot.sandbox.toolchains import ROOTS
 from forge_bot.sandbox.visible_files import (

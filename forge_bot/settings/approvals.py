@@ -100,8 +100,7 @@ class ApprovalRule(Frozen):
     """A rule on who approves, at some of the gates and for some of the paths, or at all."""
 
     by: tuple[Annotated[str, AfterValidator(_name)], ...] = Field(
-        min_length=1,
-        description="logins, teams (`acme/core`), `CODEOWNERS`",
+        min_length=1, description="logins, teams (`acme/core`), `CODEOWNERS`"
     )
     excluded: Literal["requester"] | None = Field(
         default=None, alias="not", description="`requester`: not who began the run"
@@ -111,9 +110,7 @@ class ApprovalRule(Frozen):
         default=(), min_length=1, description="such as `checkpoint-a`; all by default"
     )
     paths: tuple[Annotated[str, AfterValidator(checked_pattern)], ...] = Field(
-        default=(),
-        min_length=1,
-        description="patterns of paths; all by default",
+        default=(), min_length=1, description="patterns of paths; all by default"
     )
 
     @model_validator(mode="after")

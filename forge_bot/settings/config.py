@@ -294,12 +294,10 @@ class Config(Frozen):
         ),
     )
     sign_off: bool = Field(
-        default=False,
-        description="commits for merge end with `Signed-off-by` and their author",
+        default=False, description="commits for merge end with `Signed-off-by` and their author"
     )
     assisted_by: bool = Field(
-        default=True,
-        description="commits for merge end with `Assisted-by: forge-bot (MODEL)`",
+        default=True, description="commits for merge end with `Assisted-by: forge-bot (MODEL)`"
     )
     request_review: bool = Field(
         default=True,
@@ -328,8 +326,7 @@ class Config(Frozen):
         description="limits on running the project's commands right after a task's edits",
     )
     protected: tuple[Annotated[str, AfterValidator(checked_pattern)], ...] = Field(
-        default=(),
-        description="more paths that a model may change only with a person's approval",
+        default=(), description="more paths that a model may change only with a person's approval"
     )
     protected_branches: tuple[str, ...] = Field(
         default=(),

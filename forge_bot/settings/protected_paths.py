@@ -150,10 +150,7 @@ RULES = (
     ProtectionRule("settings.protected_paths.repository", names("*.git/ .hg/ .sl/ .jj/ .bzr/")),
     # Without this file git takes no folder for a repository; its settings lie beside it.
     ProtectionRule(
-        "settings.protected_paths.bare_repository",
-        names("HEAD"),
-        in_sandbox=False,
-        of_files=True,
+        "settings.protected_paths.bare_repository", names("HEAD"), in_sandbox=False, of_files=True
     ),
     ProtectionRule(
         "settings.protected_paths.git_hooks",

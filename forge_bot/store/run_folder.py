@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from forge_bot.errors import (
-    ReportRejected,
-    ReportsDamaged,
-    RunEnded,
-    UnknownArtifact,
-)
+from forge_bot.errors import ReportRejected, ReportsDamaged, RunEnded, UnknownArtifact
 from forge_bot.store.files import LEFTOVER, inside, write_whole
 from forge_bot.values import Attachment, Effort, Frozen, Source, is_empty
 

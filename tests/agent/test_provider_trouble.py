@@ -10,12 +10,7 @@ from email.utils import formatdate
 
 import pytest
 
-from forge_bot.agent.models.base import (
-    FinishReason,
-    Model,
-    ModelReply,
-    PossiblyCharged,
-)
+from forge_bot.agent.models.base import FinishReason, Model, ModelReply, PossiblyCharged
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.errors import (

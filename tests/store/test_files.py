@@ -10,14 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.errors import PathEscapes, RunBusy, WriteFailed
-from forge_bot.store import (
-    branch_name,
-    held,
-    inside,
-    slug,
-    workspace_name,
-    write_whole,
-)
+from forge_bot.store import branch_name, held, inside, slug, workspace_name, write_whole
 
 # -- names
 # --------------------------------------------------------------------------------------------------

@@ -44,8 +44,7 @@ def open_cli_model(spec: str, seconds: float) -> "CodingCli":
     if program not in _COMMANDS:
         known = " and ".join(f"cli:{name}" for name in _COMMANDS)
         raise UnknownModel(
-            f"{spec} names no program that is known here.",
-            hint=f"There are {known}.",
+            f"{spec} names no program that is known here.", hint=f"There are {known}."
         )
     if os.environ.get("GITHUB_ACTIONS") == "true":
         raise UnknownModel(

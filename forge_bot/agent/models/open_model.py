@@ -15,13 +15,7 @@ from typing import Any
 import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from forge_bot.agent.models.base import (
-    FinishReason,
-    Model,
-    ModelCall,
-    ModelReply,
-    ReplayKey,
-)
+from forge_bot.agent.models.base import FinishReason, Model, ModelCall, ModelReply, ReplayKey
 from forge_bot.agent.models.coding_cli import open_cli_model
 from forge_bot.agent.models.provider import ProviderModel, ProviderSettings, open_provider
 from forge_bot.errors import BadOption, BadRecord, ModelUnavailable, RecordExhausted

@@ -246,9 +246,7 @@ class ProviderModel:
         return ModelRequestParameters(
             output_mode="native" if enforced else "prompted",
             output_object=OutputObjectDefinition(
-                json_schema=answer_schema(),
-                name="turn",
-                description="Your answer.",
+                json_schema=answer_schema(), name="turn", description="Your answer."
             ),
             prompted_output_template="",
             instruction_parts=[InstructionPart(content="\n\n".join((*system, ANSWER_FORMS)))],

@@ -30,13 +30,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self, TextIO, cast
 
 from forge_bot.agent.capabilities import Declined, ResultStatus
-from forge_bot.agent.tools.setup import (
-    TREE,
-    CapabilitySetup,
-    resolved,
-    texts_of,
-    variable_faults,
-)
+from forge_bot.agent.tools.setup import TREE, CapabilitySetup, resolved, texts_of, variable_faults
 from forge_bot.errors import ForgeError
 from forge_bot.sandbox.backends import boxed_program, failure_reason
 from forge_bot.sandbox.box import BackendName

@@ -14,14 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
-from forge_bot.agent.capabilities import (
-    Declined,
-    Effect,
-    ProviderResult,
-    ResultStatus,
-    ends,
-    head,
-)
+from forge_bot.agent.capabilities import Declined, Effect, ProviderResult, ResultStatus, ends, head
 from forge_bot.agent.providers.context import ProviderContext
 from forge_bot.errors import BadCapabilities
 from forge_bot.sandbox.box import CommandOutcome
