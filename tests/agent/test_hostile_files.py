@@ -25,34 +25,16 @@ HUGE = 100_000_000
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository with everything in it that makes reading and editing hard."""
-    house = tmp_path_factory.mktemp("house")
-    (house / "outside").mkdir()
-    (house / "outside" / "secret.txt").write_text("top secret")
-    root = house / "repository"
-    (root / "src").mkdir(parents=True)
+    root = tmp_path_factory.mktemp("repository")
+    (root / "src").mkdir()
     git(root, "init", "-q")
     (root / "src" / "app.py").write_text("a = 1\n")
-    (root / "src" / "aux.c").write_text("int a;\n")
-    (root / "windows.txt").write_bytes(b"one\r\ntwo\r\nthree\r\n")
-    (root / "marked.txt").write_bytes(b"\xef\xbb\xbfone\ntwo\n")
     (root / "logo.png").write_bytes(b"\x89PNG\r\n\0\0" + bytes(range(256)))
-    (root / "latin.txt").write_bytes(b"caf\xe9\n")
     (root / os.fsdecode(b"caf\xe9.txt")).write_text("x\n")
     (root / "line\nend.txt").write_text("x\n")
-    (root / 'quo"te.txt').write_text("x\n")
     (root / "-n").write_text("x\n")
-    (root / "house").symlink_to(house / "outside")
-    (root / "secret").symlink_to(house / "outside" / "secret.txt")
-    (root / "sources").symlink_to("src")
-    (root / "round").symlink_to("round")
     git(root, "add", "-A")
-    git(
-        root,
-        "update-index",
-        "--add",
-        "--cacheinfo",
-        "160000,1234567890123456789012345678901234567890,library",
-    )
+    git(root, "update-index", "--add", "--cacheinfo", f"160000,{'12345' * 8},library")
     (root / "library").mkdir()
     (root / "nested").mkdir()
     git(root / "nested", "init", "-q")

@@ -224,27 +224,18 @@ def test_no_question_goes_out_whose_answer_could_not_be_kept() -> None:
         ask(Journal(Path("/proc/self/journal.jsonl"), {}), "a1@#1")
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        SECRET,
-        base64.b64encode(SECRET.encode()).decode(),
-        base64.urlsafe_b64encode(b"x:" + SECRET.encode() + b"yz").decode(),
-        SECRET.encode().hex(),
-        SECRET.encode().hex().upper(),
-        quote(SECRET, safe=""),
-        quote(SECRET),
-    ],
-    ids=[
-        "plain",
-        "base 64",
-        "base 64 for addresses, one off",
-        "hexadecimal",
-        "large hexadecimal",
-        "address",
-        "path",
-    ],
-)
+FORMS = {
+    "plain": SECRET,
+    "base 64": base64.b64encode(SECRET.encode()).decode(),
+    "base 64, one off": base64.urlsafe_b64encode(b"x:" + SECRET.encode() + b"yz").decode(),
+    "hexadecimal": SECRET.encode().hex(),
+    "large hexadecimal": SECRET.encode().hex().upper(),
+    "address": quote(SECRET, safe=""),
+    "path": quote(SECRET),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_a_secret_is_struck_in_every_form_that_programs_print(form: str) -> None:
     struck = redactor({"DB_PASSWORD": SECRET})(f"It is {form}.")
     assert "[DB_PASSWORD]" in struck

@@ -117,14 +117,6 @@ async def test_the_wire_has_the_whole_conversation_the_limit_the_cache_and_the_k
         assert message.text in said or message.text.replace("'", "\\'") in said
 
 
-@ALL
-async def test_a_long_answer_may_be_asked_for_without_streaming(
-    server: ModelServer, spec: str
-) -> None:
-    long = call().model_copy(update={"output_tokens": 100_000})
-    assert (await opened(spec).ask(long)).text == document()
-
-
 async def test_openai_is_held_to_the_schema_strictly(server: ModelServer) -> None:
     await opened(CHAT, output="native").ask(call(AnswerKind.CHANGE))
     await opened(RESPONSES, output="native").ask(call(AnswerKind.CHANGE))
@@ -227,12 +219,6 @@ def test_one_model_works_in_one_event_loop_after_another(server: ModelServer) ->
     for _ in range(2):
         reply = asyncio.run(model.ask(call()))
         assert reply.text == document()
-
-
-async def test_one_model_answers_questions_side_by_side(server: ModelServer) -> None:
-    model = opened(ANTHROPIC)
-    replies = await asyncio.gather(*(model.ask(call()) for _ in range(4)))
-    assert [reply.text for reply in replies] == [document()] * 4
 
 
 @pytest.mark.parametrize(

@@ -70,16 +70,6 @@ async def test_what_a_provider_publishes_is_understood_from_an_answer_to_a_refus
         assert cassette.all_played
 
 
-@pytest.mark.parametrize("name", SPECS)
-async def test_what_stands_in_no_cassette_is_not_asked_of_the_network(name: str) -> None:
-    other = next(each for each in SPECS if each != name)
-    with (
-        replayed(other),
-        pytest.raises(Exception, match=r"(?s)play back this request|[Cc]onnection"),
-    ):
-        await opened(SPECS[name], retries=0).ask(call())
-
-
 def test_every_folder_of_cassettes_is_listed_with_its_origin() -> None:
     tests = Path(__file__).parents[1]
     table = (tests / "cassettes.md").read_text(encoding="utf-8")

@@ -110,10 +110,6 @@ def test_the_strongest_that_works_is_chosen() -> None:
         assert choose("auto") is walled[0]
 
 
-def test_no_walls_are_chosen_only_by_name() -> None:
-    assert choose("off") is BackendName.OFF
-
-
 def test_a_backend_that_does_not_work_is_refused_with_its_reason(
     landlock: BackendName, worktree: Path
 ) -> None:

@@ -61,17 +61,6 @@ def test_git_works_in_a_linked_work_tree_when_its_common_folder_is_readable(
     assert run(walled, box, ["git", "log", "--format=%s"]).output == "start\n"
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-def test_node_runs_although_it_reserves_more_than_the_memory_limit(
-    walled: BackendName, worktree: Path
-) -> None:
-    code = (
-        "const {execFileSync} = require('child_process');"
-        " console.log(execFileSync(process.execPath, ['-p', '6 * 7']) + '')"
-    )
-    assert run(walled, Box(worktree=worktree), ["node", "-e", code]).output == "42\n\n"
-
-
 @pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
 def test_rust_runs_without_its_home_folder_being_shown(walled: BackendName, worktree: Path) -> None:
     (worktree / "src" / "main.rs").write_text(
