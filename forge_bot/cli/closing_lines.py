@@ -8,12 +8,12 @@ from rich.markup import escape
 
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
+from forge_bot.forge import pull_request_command
 from forge_bot.git.revisions import ENDED
 from forge_bot.runs.branch_for_merge import Offer, newest_base, offered, target_of
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
     body_file,
-    gh_command,
     pull_request_text,
     wanted_pull_request,
 )
@@ -139,7 +139,7 @@ def _list_next_commands(run: Run, code: Offer, kept: str, ending: Ending) -> lis
     if body_file(run).is_file():
         written = pull_request_text(run)
         wanted = wanted_pull_request(run, code.branch, written)
-        lines.append(f"  {shlex.join(gh_command(wanted))}")
+        lines.append(f"  {shlex.join(pull_request_command(wanted))}")
     return lines
 
 

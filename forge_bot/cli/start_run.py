@@ -27,7 +27,7 @@ from forge_bot.cli.terminal_session import (
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady
-from forge_bot.forge import parse_remote
+from forge_bot.forge import HOST, page_of, parse_remote, pull_request_opener
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.project.graph.verify_graph import MANIFEST, problems_of_manifest
@@ -54,7 +54,6 @@ from forge_bot.runs.models_and_prompts import TierModels, keep_model, prompts_fo
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.perform_steps import inputs_of
 from forge_bot.runs.project_commands.commit_profile import check_testable
-from forge_bot.runs.publish_result import opener
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import local_user, phase_named
@@ -153,7 +152,7 @@ def _read_request(task: str, options: RunOptions) -> _Start:
     _refuse_a_number(task, repository)
     options = replace(options, scope=scope_folder(repository, options.scope or ""))
     if options.ending.open_pr:
-        opener(repository.root)
+        pull_request_opener(repository.root)
     place = choose_place(repository, options.host, options.ending, options.model)
     if place is not None and (options.record is not None or options.until is not None):
         raise BadOption("--record and --until go with runs of this machine.")
@@ -180,10 +179,11 @@ def _refuse_a_number(task: str, repository: Repository) -> None:
     """Raise IssueUnavailable for a number alone, with the command that is meant."""
     if number := _NUMBER.fullmatch(task.strip()):
         known = parse_remote(repository.remote_url(), os.environ)
-        page = known.page if known is not None else "https://github.com/OWNER/REPOSITORY"
+        page = known.page if known is not None else f"https://{HOST}/OWNER/REPOSITORY"
+        issue = page_of(page, "issue", number=number[1])
         raise IssueUnavailable(
             f"“{task.strip()}” is a number and says nothing to do.",
-            hint=f"forge-bot run {page}/issues/{number[1]} begins with that issue.",
+            hint=f"forge-bot run {issue} begins with that issue.",
         )
 
 

@@ -16,13 +16,13 @@ from forge_bot.cli.progress import Progress
 from forge_bot.engine.gates import SCRIPT, WITH_WORDS
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption, NeedsTerminal
+from forge_bot.forge import pull_request_opener
 from forge_bot.gate.arguments import SHOWN_DIGEST, Amount, names_version, read_amount
 from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.gate.parse_comment import read_answer
 from forge_bot.git import Repository
 from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.models_and_prompts import TierModels
-from forge_bot.runs.publish_result import opener
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.question_text import question_text
 from forge_bot.runs.request_draft import poster
@@ -271,7 +271,7 @@ def make_session(
         push=ending.push or ending.open_pr,
         # Only where somebody can be asked whether it may be.
         post=poster(os.environ) if at_terminal() else None,
-        open_pr=opener(repository.root) if ending.open_pr else None,
+        open_pr=pull_request_opener(repository.root) if ending.open_pr else None,
         until=until,
     )
 

@@ -1,11 +1,10 @@
-"""Links to documents: addresses on GitHub with a commit, so that they stay valid, or paths if there
+"""Links to documents: addresses with a commit, so that they stay valid, or paths if there
 is no address.
 """
 
-from urllib.parse import quote
-
 from pydantic import Field
 
+from forge_bot.forge import page_of
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
@@ -30,15 +29,16 @@ class Links(Frozen):
 
     def file(self, path: str) -> str:
         """A file of the repository, at the commit."""
-        return f"{self.repository}/blob/{self.commit}/{quote(path)}"
+        return page_of(self.repository, "file", commit=self.commit, path=path)
 
     def commit_link(self, commit: str) -> str:
         """A commit of the repository, as a link that shows its beginning."""
-        return f"[{escape.code(short(commit))}]({self.repository}/commit/{commit})"
+        page = page_of(self.repository, "commit", commit=commit)
+        return f"[{escape.code(short(commit))}]({page})"
 
     def pull_request(self, number: int) -> str:
         """A pull request of the repository."""
-        return f"{self.repository}/pull/{number}"
+        return page_of(self.repository, "pull request", number=str(number))
 
     def artifact(self, name: str) -> str:
         """A document of the run, at the commit."""
@@ -73,32 +73,32 @@ class Links(Frozen):
     @property
     def folder(self) -> str:
         """All documents of the run, at the commit; the list of branches without one."""
-        return (
-            f"{self.repository}/branches"
-            if not self.commit
-            else f"{self.repository}/tree/{self.commit}/{quote(self.workspace)}"
-        )
+        return self._folder(self.workspace)
 
     @property
     def tree(self) -> str:
         """All files at the commit, which stays when branches are deleted; the list of branches
         without one.
         """
-        return f"{self.repository}/{f'tree/{self.commit}' if self.commit else 'branches'}"
+        return self._folder("")
+
+    def _folder(self, path: str) -> str:
+        page = "folder" if self.commit else "branches"
+        return page_of(self.repository, page, commit=self.commit, path=path)
 
     def compare(self, base: str, branch: str) -> str:
         """The page that shows the change and can open a pull request from it."""
-        return f"{self.repository}/compare/{quote(base)}...{quote(branch)}?expand=1"
+        return page_of(self.repository, "comparison", base=base, branch=branch)
 
     @property
     def settings(self) -> str:
         """Return the settings page where maintainers allow workflows to open pull requests."""
-        return f"{self.repository}/settings/actions"
+        return page_of(self.repository, "settings")
 
     @property
     def secrets(self) -> str:
         """Return the settings page for the keys of workflows."""
-        return f"{self.repository}/settings/secrets/actions"
+        return page_of(self.repository, "secrets")
 
 
 def short(commit: str) -> str:

@@ -1,11 +1,8 @@
 """Publishes outside the run: the pull request's text, a push, the last commit, and a pull request
-by GitHub's own command line.
+by the forge's own command line.
 """
 
 import os
-import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
@@ -14,7 +11,9 @@ from typing import Literal
 
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PeopleCommitted
-from forge_bot.errors import GhFailed, GitFailed, PushRefusal, PushRefused
+from forge_bot.errors import GitFailed, PushRefusal, PushRefused
+from forge_bot.forge import OpenPullRequest, WantedPullRequest, parse_remote
+from forge_bot.forge.types import NewPullRequest
 from forge_bot.git import Repository
 from forge_bot.git.commit_objects import changed_files
 from forge_bot.git.remotes import fetch_branch
@@ -49,37 +48,6 @@ _TRIES = 5
 Post = Callable[[str, str], str]
 """Posts a text as a comment to the issue at an address, and returns the comment's own address."""
 
-_SECONDS = 120
-_ADDRESS = re.compile(r"https?://\S+/pull/\d+")
-_EXISTS = "already exists"
-
-
-@dataclass(frozen=True)
-class WantedPullRequest:
-    """A pull request to open: its branches, its text, and the file with its body. `repository` is
-    the target if it is not the repository that gets the push.
-    """
-
-    head: str
-    base: str
-    text: PullRequestText
-    body: Path
-    repository: str = ""
-
-
-OpenPullRequest = Callable[[WantedPullRequest], str]
-"""Opens a pull request, or brings the text of the open one up to date; gives its address."""
-
-
-def opener(root: Path) -> OpenPullRequest:
-    """Return the function that opens a repository's pull requests. Raises GhFailed without gh."""
-    if shutil.which("gh") is None:
-        raise GhFailed(
-            "--open-pr needs GitHub's command line gh, which is not installed.",
-            hint="Install it from https://cli.github.com, or leave --open-pr out and use --push.",
-        )
-    return lambda wanted: _opened(root, wanted)
-
 
 def offered_head(repository: Repository, branch: str) -> tuple[str, str]:
     """Return how a pull request names a branch, and the repository that takes it: with the owner,
@@ -88,66 +56,10 @@ def offered_head(repository: Repository, branch: str) -> tuple[str, str]:
     urls = [repository.remote_url(name) for name in ("origin", "upstream")]
     if not all(urls):
         return branch, ""
-    # Few clones have both, and nobody else needs to read what talks to GitHub.
-    from forge_bot.forge import parse_remote
-
     ours, theirs = (parse_remote(url, os.environ) for url in urls)
     if ours is None or theirs is None or ours.name.lower() == theirs.name.lower():
         return branch, ""
     return f"{ours.name.partition('/')[0]}:{branch}", theirs.name
-
-
-def gh_command(
-    wanted: WantedPullRequest, place: str = "", *, whole: bool = False
-) -> tuple[str, ...]:
-    """Return the command that opens a pull request, or gives the one at a place its present text;
-    `whole` if it has the text in it.
-    """
-    body = ("--body", wanted.text.body) if whole else ("--body-file", str(wanted.body))
-    where = () if place else ("--head", wanted.head, "--base", wanted.base)
-    draft = ("--draft",) if wanted.text.draft and not place else ()
-    text = ("--title", wanted.text.title, *body)
-    verb = ("edit", place) if place else ("create",)
-    return ("gh", "pr", *verb, *where, *_elsewhere(wanted), *draft, *text)
-
-
-def _elsewhere(wanted: WantedPullRequest) -> tuple[str, ...]:
-    return ("--repo", wanted.repository) if wanted.repository else ()
-
-
-def _opened(root: Path, wanted: WantedPullRequest) -> str:
-    done = _gh(root, gh_command(wanted))
-    output = f"{done.stdout}\n{done.stderr}"
-    if done.returncode != 0:
-        if _EXISTS not in output:
-            raise _failed("open", output)
-        changed = _gh(root, gh_command(wanted, wanted.head))
-        if changed.returncode != 0:
-            raise _failed("change", changed.stderr)
-        if not wanted.text.draft:
-            _gh(root, ("gh", "pr", "ready", wanted.head, *_elsewhere(wanted)))
-    address = _ADDRESS.search(output)
-    return address[0] if address else ""
-
-
-def _failed(what: str, output: str) -> GhFailed:
-    words = " ".join(output.split())[:1000]
-    return GhFailed(f"gh could not {what} the pull request: {words}")
-
-
-def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            words,
-            cwd=root,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise GhFailed(f"gh gave no answer: {error}.") from error
 
 
 class PublishResult(Frozen):
@@ -309,13 +221,14 @@ def customs_of(run: Run) -> Customs:
 
 
 def wanted_pull_request(run: Run, branch: str, written: PullRequestText) -> WantedPullRequest:
-    """Return the pull request of a branch as `gh` is asked for it."""
+    """Return the pull request of a branch as the command line is asked for it."""
     head, repository = offered_head(run.repository, branch)
-    return WantedPullRequest(head, target_of(run), written, body_file(run), repository)
+    new = NewPullRequest(written.title, written.body, head, target_of(run), written.draft)
+    return WantedPullRequest(new, body_file(run), repository)
 
 
 def body_file(run: Run) -> Path:
-    """The file with the text of the pull request, outside of git, as `gh` reads it."""
+    """The file with the text of the pull request, outside of git."""
     return run.places.home / "pull-request-body.md"
 
 

@@ -22,6 +22,7 @@ from forge_bot.engine import (
 )
 from forge_bot.engine.reports import Report
 from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
+from forge_bot.forge import OpenPullRequest
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
@@ -32,7 +33,7 @@ from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.models_and_prompts import end_batches, leaves_batches
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.publish_result import OpenPullRequest, Post, Publisher
+from forge_bot.runs.publish_result import Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, answer, counted

@@ -42,6 +42,7 @@ from forge_bot.errors import (
     RunBusy,
     TemporalRefused,
 )
+from forge_bot.forge import pull_request_opener
 from forge_bot.git import Repository
 from forge_bot.git.commits import find_key, try_key
 from forge_bot.runs.agent_work.agents import Agents
@@ -50,7 +51,6 @@ from forge_bot.runs.local_host import LocalHost, keep_left, keep_result, left_ac
 from forge_bot.runs.models_and_prompts import TierModels
 from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
-from forge_bot.runs.publish_result import opener
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
 from forge_bot.settings import load_config
@@ -162,7 +162,7 @@ class RunActivities:
             lambda _question: None,
             push=begin.place.push,
             post=poster(os.environ) if begin.place.post else None,
-            open_pr=opener(repository.root) if begin.place.open_pr else None,
+            open_pr=pull_request_opener(repository.root) if begin.place.open_pr else None,
             environ=os.environ,
         )
 

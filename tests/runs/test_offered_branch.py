@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.interaction.pull_request import PullRequestText
-from forge_bot.runs.publish_result import WantedPullRequest, opener
+from forge_bot.forge import WantedPullRequest, pull_request_opener
+from forge_bot.forge.types import NewPullRequest
 from tests.fakes.sample import Sample
 
 TASK = "Nobody is on call before the rota starts"
@@ -263,9 +263,9 @@ def test_an_open_one_gets_the_new_text_and_is_ready_once_it_is_no_draft(
     there = 'echo "already exists: https://github.com/o/r/pull/7" >&2; [ "$2" != create ]\n'
     gh = tmp_path / "tools" / "gh"
     gh.write_text(gh.read_text().replace("echo https://github.com/o/r/pull/7\n", there))
-    text = PullRequestText(title="fix: x", body="x", draft=draft)
-    wanted = WantedPullRequest("fix/x", "main", text, tmp_path / "body.md")
-    assert opener(tmp_path)(wanted) == "https://github.com/o/r/pull/7"
+    new = NewPullRequest("fix: x", "x", "fix/x", "main", draft)
+    wanted = WantedPullRequest(new, tmp_path / "body.md")
+    assert pull_request_opener(tmp_path)(wanted) == "https://github.com/o/r/pull/7"
     said = " ".join(log.read_text().splitlines())
     assert "pr edit fix/x --title" in said
     assert said.endswith("pr ready fix/x") is not draft

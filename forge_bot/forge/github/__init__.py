@@ -6,6 +6,7 @@ from forge_bot.forge.github.addresses import *
 from forge_bot.forge.github.attachments import *
 from forge_bot.forge.github.checks import *
 from forge_bot.forge.github.client import *
+from forge_bot.forge.github.command_line import *
 from forge_bot.forge.github.events import *
 from forge_bot.forge.github.gate_client import *
 from forge_bot.forge.github.names import *

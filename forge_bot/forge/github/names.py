@@ -5,6 +5,7 @@ workflow that a step belongs to. Standard library only; another forge has other 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from forge_bot.errors import NotInAction
 
@@ -36,6 +37,27 @@ def number_of(address: str) -> int:
     """Return the number of the issue or pull request at an address; 0 without one."""
     match = _NUMBER.search(address)
     return int(match[1]) if match is not None and match.end() == len(address) else 0
+
+
+PAGES = {
+    "file": "blob/{commit}/{path}",
+    "folder": "tree/{commit}/{path}",
+    "commit": "commit/{commit}",
+    "branches": "branches",
+    "issue": "issues/{number}",
+    "pull request": "pull/{number}",
+    "comparison": "compare/{base}...{branch}?expand=1",
+    "settings": "settings/actions",
+    "secrets": "settings/secrets/actions",
+    "labels": "labels",
+}
+"""The pages of a repository, below its own address."""
+
+
+def page_of(repository: str, page: str, **parts: str) -> str:
+    """Return the address of a page of `PAGES`, in the repository at this address."""
+    quoted = {name: quote(part) for name, part in parts.items()}
+    return f"{repository}/{PAGES[page].format(**quoted)}".rstrip("/")
 
 
 ADDRESSES = ("GITHUB_SERVER_URL", "GITHUB_API_URL")

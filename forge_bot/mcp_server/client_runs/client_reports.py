@@ -9,6 +9,7 @@ from forge_bot.engine import Exec, SpawnAgent, WriteFile
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import ActionFailed, PublicationAsked, Published, head_of
 from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
+from forge_bot.forge import comment_command, pull_request_command
 from forge_bot.mcp_server.client_runs.client_agents import (
     LONGEST_WORDS,
     report_failure,
@@ -21,7 +22,6 @@ from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
     comment_text,
-    gh_command,
     pull_request_text,
     wanted_pull_request,
 )
@@ -179,7 +179,7 @@ def _open_pull_request(run: Run, action: Exec) -> PublishStep | Published:
     if not is_pushed(run):
         return _push_branches(run)
     wanted = wanted_pull_request(run, offered.branch, written)
-    return PublishStep(gh_command(wanted, whole=True))
+    return PublishStep(pull_request_command(wanted, whole=True))
 
 
 def _list_branches(run: Run) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ def _post_summary(run: Run, action: Exec) -> PublishStep | Published | Publicati
             return PublicationAsked(
                 key=f"{action.action_id}/asked", at=now(), action_id=action.action_id
             )
-        return PublishStep(("gh", "issue", "comment", source.url, "--body", comment_text(run)))
+        return PublishStep(comment_command(source.url, comment_text(run)))
     path = f"{run.workspace.relative}/{run.pipeline.summary}"
     by_hand = f"the result was not posted to {source.url}: post {path} there by hand"
     return report_publication(run, action, by_hand)
@@ -219,7 +219,7 @@ def _push_last(run: Run, action: Exec) -> PublishStep | Published:
     if not is_pushed(run):
         return _push_branches(run)
     wanted = wanted_pull_request(run, offered.branch, pull_request_text(run, offered))
-    return PublishStep(gh_command(wanted, run.state.pull_request, whole=True))
+    return PublishStep(pull_request_command(wanted, run.state.pull_request, whole=True))
 
 
 def _push_branches(run: Run) -> PublishStep:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask, ForgeError
-from forge_bot.forge import hosts_of, parse_issue_url
+from forge_bot.forge import hosts_of, page_of, parse_issue_url, read_issue_command
 from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
@@ -74,9 +74,10 @@ def _read_url(url: str, hosts: tuple[str, ...]) -> Source | str:
         return Source(
             type="jira_issue", id=jira["id"], url=f"https://{jira['host']}/browse/{jira['id']}"
         )
+    example = page_of(f"https://{hosts[-1]}/OWNER/REPO", "issue", number="1")
     return (
         "unrecognised URL: it is the whole address of no issue; those that are read:"
-        f" https://{hosts[-1]}/OWNER/REPO/issues/1, https://NAME.atlassian.net/browse/KEY-1. An"
+        f" {example}, https://NAME.atlassian.net/browse/KEY-1. An"
         f" issue of another tracker is passed to pipeline_init_with_context as {_FIELDS}"
     )
 
@@ -91,7 +92,7 @@ def describe_fetch(source: Source) -> dict[str, JsonValue]:
             "type": "github",
             "fields": ["labels", "title", "body"],
             "instruction": _READ.format(tracker="github", rest=rest),
-            "command": ["gh", "issue", "view", source.url, "--json", "labels,title,body"],
+            "command": [*read_issue_command(source.url)],
         }
     if source.type == "jira_issue":
         fields = ("issue_type", "story_points", "summary", "description")
