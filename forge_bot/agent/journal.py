@@ -70,6 +70,10 @@ class Ended(JournalEntry):
     finish: FinishReason
     usage: Usage
 
+    @property
+    def reply(self) -> ModelReply:
+        return ModelReply(text=self.text, usage=self.usage, finish=self.finish)
+
 
 class Failed(JournalEntry):
     """The call failed, or its question was taken out of a batch. `paid` if the provider may have
@@ -155,12 +159,13 @@ class Journal:
             if f"{prefix}{turn}" not in self._models:
                 break
             messages += self._messages[f"{prefix}{turn}"]
-        return tuple(messages) if any(_is_of_model(item) for item in messages) else ()
+        looked = any(item.role is MessageRole.ASSISTANT for item in messages)
+        return tuple(messages) if looked else ()
 
     def answered(self, key: str) -> ModelReply | None:
         end = self._ends.get(key)
         self._read.add(key)
-        return end and ModelReply(text=end.text, usage=end.usage, finish=end.finish)
+        return end and end.reply
 
     def unread(self, place: str) -> Usage:
         """Return the cost of the replies at this place that nobody has read in this process."""
@@ -205,10 +210,9 @@ class Journal:
         """Record a reply. Use the returned one: it is what a later process would read."""
         text = self.strike(reply.text)
         end = Ended(key=key, text=text, finish=reply.finish, usage=reply.usage)
-        self._append(end)
-        self._ends[key] = end
+        self._note(end)
         self._read.add(key)
-        return ModelReply(text=end.text, usage=end.usage, finish=end.finish)
+        return end.reply
 
     def failed(self, key: str, why: str, *, paid: bool, question: str = "") -> None:
         """Record that a call had no reply, or that a question is in no batch now."""
@@ -252,7 +256,7 @@ class Journal:
             return
         with self._writing:
             lines = self.carried.read_bytes().splitlines(keepends=True)
-            kept = [line for line in lines if not _is_under(line, prefix)]
+            kept = [line for line in lines if not _key(line).startswith(prefix)]
             if kept:
                 write_whole(self.carried, b"".join(kept))
             else:
@@ -345,17 +349,12 @@ class Journal:
             reserved.pop()
 
 
-def _is_of_model(message: ChatMessage) -> bool:
-    return message.role is MessageRole.ASSISTANT
-
-
 def _question(entry: AnyEntry) -> str:
     """Return the id of a question in a batch; empty for all else."""
     return entry.question if isinstance(entry, Parked | Failed) else ""
 
 
-def _is_under(line: bytes, prefix: str) -> bool:
-    try:
-        return _ENTRY.validate_json(line).key.startswith(prefix)
-    except ValidationError:
-        return False
+def _key(line: bytes) -> str:
+    with suppress(ValidationError):
+        return _ENTRY.validate_json(line).key
+    return ""

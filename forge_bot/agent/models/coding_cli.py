@@ -11,7 +11,6 @@ import shlex
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,7 +108,12 @@ class CodingCli:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=_environment(os.environ),
+            # Its own variables, and none of ours or of anybody else.
+            env={
+                name: value
+                for name, value in os.environ.items()
+                if name in _PASSED_ON or name.upper().startswith(_OF_THE_PROGRAM)
+            },
             cwd=folder,
             start_new_session=True,
         )
@@ -158,12 +162,3 @@ def _conversation(call: ModelCall) -> str:
     return "\n\n".join(
         f"# {headings.get(message.role, 'Message')}\n\n{message.text}" for message in rest
     )
-
-
-def _environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of the program: its own, and none of ours or of anybody else."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if name in _PASSED_ON or name.upper().startswith(_OF_THE_PROGRAM)
-    }

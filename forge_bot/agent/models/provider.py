@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
     from forge_bot.agent.models.provider_batches import ProviderBatches
 
-OutputForm = Literal["auto", "native", "prompted"]
-
 
 class ProviderSettings(Frozen):
     """The settings for requests to a provider."""
@@ -65,7 +63,7 @@ class ProviderSettings(Frozen):
         ge=0,
         description="further attempts after 408, 409, 429, 5xx and lost connections",
     )
-    output: OutputForm = Field(
+    output: Literal["auto", "native", "prompted"] = Field(
         default="auto",
         description=(
             "native: the provider enforces the schema; prompted: the model is only told it; auto:"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from forge_bot.agent.capabilities import Declined, ProviderResult, ResultStatus, head
-from forge_bot.agent.redaction import redactor_of
+from forge_bot.agent.redaction import Redactor, redactor_of
 from forge_bot.agent.tools.server_start import innermost, sentence_of, started
 from forge_bot.agent.tools.setup import CapabilitySetup, secrets_for
 from forge_bot.text_format import cut
@@ -164,16 +164,16 @@ async def execute_mcp_tool(
     except Declined as declined:
         declined.sent = sent
         raise
-    text = redactor_of(server_secrets(setup, tool.server_name))(_text(result, tool.output_schema))
+    text = server_mask(setup, tool.server_name)(_text(result, tool.output_schema))
     shown = head(text or "It returned nothing.", limit)
     if result.get("isError") is True:
         raise Declined(ResultStatus.TOOL_ERROR, shown.content)
     return shown
 
 
-def server_secrets(setup: CapabilitySetup, name: str) -> dict[str, str]:
-    """Return the values to mask in the words of a server."""
-    return secrets_for([setup.config.mcp_servers[name]], setup.environ)
+def server_mask(setup: CapabilitySetup, name: str) -> Redactor:
+    """Return what masks the values of variables in the words of a server."""
+    return redactor_of(secrets_for([setup.config.mcp_servers[name]], setup.environ))
 
 
 def _text(result: JsonMap, schema: str) -> str:
@@ -240,6 +240,5 @@ async def _with_server(
         cause = innermost(error)
         if isinstance(cause, Declined):
             raise cause from None
-        mask = redactor_of(server_secrets(setup, name))
-        why = mask(f"The server {name} failed: {sentence_of(cause)}.")
+        why = server_mask(setup, name)(f"The server {name} failed: {sentence_of(cause)}.")
         raise Declined(ResultStatus.TOOL_ERROR, why) from None

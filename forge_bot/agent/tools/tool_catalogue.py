@@ -27,14 +27,13 @@ from forge_bot.agent.capabilities import (
     result_of,
 )
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.agent.redaction import redactor_of
 from forge_bot.agent.tools.mcp_client import (
     MCPToolInfo,
     execute_mcp_tool,
     faults_of,
     list_tools,
     schema_fault,
-    server_secrets,
+    server_mask,
 )
 from forge_bot.agent.tools.server_start import program_digests
 from forge_bot.agent.tools.setup import CapabilitySetup
@@ -113,9 +112,9 @@ async def discover_capabilities(
             raise answer
         else:
             listed += answer
-    skills, bad_skills = _skills(setup)
-    tools, bent = _usable(listed)
-    return _with_policy(setup, named_tools(tools), skills, (*problems, *bent, *bad_skills))
+    tools = [tool for tool in listed if _is_usable(tool, problems)]
+    skills = _skills(setup, problems)
+    return _with_policy(setup, named_tools(tools), skills, tuple(problems))
 
 
 def named_tools(tools: Sequence[MCPToolInfo]) -> dict[str, MCPToolInfo]:
@@ -135,32 +134,25 @@ def named_tools(tools: Sequence[MCPToolInfo]) -> dict[str, MCPToolInfo]:
     return dict(sorted(named.items()))
 
 
-def _usable(
-    tools: Sequence[MCPToolInfo],
-) -> tuple[list[MCPToolInfo], tuple[CapabilityProblem, ...]]:
-    usable: list[MCPToolInfo] = []
-    problems: list[CapabilityProblem] = []
-    for tool in tools:
-        schemas = {"arguments": tool.input_schema, "results": tool.output_schema}
-        faults = [f"It is no tool of the protocol: {tool.fault}"] if tool.fault else []
-        faults += [
-            f"The schema of its {kind} cannot be used: {fault}"
-            for kind, schema in schemas.items()
-            if schema and (fault := schema_fault(schema))
-        ]
-        if faults:
-            about = f"{tool.server_name}: {tool.tool_name}"
-            problems.append(CapabilityProblem(about=about, sentence=faults[0]))
-        else:
-            usable.append(tool)
-    return usable, tuple(problems)
+def _is_usable(tool: MCPToolInfo, problems: list[CapabilityProblem]) -> bool:
+    """Return whether a tool can be called; else add why not."""
+    schemas = {"arguments": tool.input_schema, "results": tool.output_schema}
+    faults = [f"It is no tool of the protocol: {tool.fault}"] if tool.fault else []
+    faults += [
+        f"The schema of its {kind} cannot be used: {fault}"
+        for kind, schema in schemas.items()
+        if schema and (fault := schema_fault(schema))
+    ]
+    about = f"{tool.server_name}: {tool.tool_name}"
+    problems += [CapabilityProblem(about=about, sentence=fault) for fault in faults[:1]]
+    return not faults
 
 
 def _skills(
-    setup: CapabilitySetup,
-) -> tuple[dict[str, SkillDefinition], tuple[CapabilityProblem, ...]]:
+    setup: CapabilitySetup, problems: list[CapabilityProblem]
+) -> dict[str, SkillDefinition]:
+    """Return the skills by name; add what is wrong with the others."""
     skills: dict[str, SkillDefinition] = {}
-    problems: list[CapabilityProblem] = []
     for place in dict.fromkeys(folder.resolve() for folder in setup.skill_folders):
         problems += [
             CapabilityProblem(about=_show_folder(file, setup.root), sentence=_NO_SKILL)
@@ -174,13 +166,10 @@ def _skills(
                 why = "; ".join(error.details) or error.message
                 problems.append(CapabilityProblem(about=shown, sentence=why))
                 continue
-            name = f"skill_{skill.name}"
-            if name in skills:
-                why = f"A skill of that name is used already, from {skills[name].skill_path}."
+            if (first := skills.setdefault(f"skill_{skill.name}", skill)) is not skill:
+                why = f"A skill of that name is used already, from {first.skill_path}."
                 problems.append(CapabilityProblem(about=shown, sentence=why, broken=False))
-            else:
-                skills[name] = skill
-    return dict(sorted(skills.items())), tuple(problems)
+    return dict(sorted(skills.items()))
 
 
 def _show_folder(folder: Path, root: Path) -> str:
@@ -238,7 +227,7 @@ def tool_digest(setup: CapabilitySetup, tool: MCPToolInfo) -> str:
 def _tool_spec(
     setup: CapabilitySetup, name: str, tool: MCPToolInfo, *, asks: bool
 ) -> CapabilitySpec:
-    words = redactor_of(server_secrets(setup, tool.server_name))(" ".join(tool.description.split()))
+    words = server_mask(setup, tool.server_name)(" ".join(tool.description.split()))
     return CapabilitySpec(
         name=name,
         description=f"[MCP:{tool.server_name}] {cut(words, _MOST_DESCRIPTION)}".strip(),
