@@ -12,9 +12,8 @@ from forge_bot.git import files_at
 from forge_bot.git.commit_history import FileVersion, Signature
 from forge_bot.git.commits import SigningKey, index_of, message_text, store
 from forge_bot.git.files_at import GONE, differences
-from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import HEADS, ref_target, tree_id
+from forge_bot.git.revisions import HEADS, ref_target, tree_id, unlock_ref
 from forge_bot.git.uncommitted_work import APPLY
 from forge_bot.git.worktree import is_checked_out
 

@@ -14,9 +14,8 @@ from pathlib import Path
 
 from forge_bot.errors import BadSigningKey, GitFailed, RecordChanged
 from forge_bot.forge import OWN_ADDRESS
-from forge_bot.git.own_files import unlock_ref
 from forge_bot.git.process import FROM_INPUT, LONG, SIGNING_KEY, git, listing, plain_environment
-from forge_bot.git.revisions import HEADS, head, ref_target, tree_id
+from forge_bot.git.revisions import HEADS, head, ref_target, tree_id, unlock_ref
 
 Trailers = tuple[tuple[str, str], ...]
 

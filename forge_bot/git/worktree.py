@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from forge_bot.errors import ForgeError, GitFailed
-from forge_bot.git import changes, own_files, remotes, revisions, uncommitted_work
+from forge_bot.git import changes, remotes, revisions, uncommitted_work
 from forge_bot.git import commit_history as differences
 from forge_bot.git import commits as made_commits
 from forge_bot.git.commit_history import CommitInfo, first_parents
@@ -48,10 +48,10 @@ class Tree:
 
     # Changes of the files and the branch.
     commit = _OfTree(made_commits.commit)
-    has_locks = _OfTree(own_files.has_locks)
+    has_locks = _OfTree(revisions.has_locks)
     rescue = _OfTree(uncommitted_work.rescue)
     remove_nested = _OfTree(changes.remove_nested)
-    unlock = _OfTree(own_files.unlock)
+    unlock = _OfTree(revisions.unlock)
     push = _OfTree(remotes.push)
     unpushed = _OfTree(remotes.unpushed)
     give_way = _OfTree(remotes.give_way)
@@ -297,8 +297,8 @@ def _let_finish(left: Path) -> None:
     """Wait for a git that fills a work tree and has outlived the process which had started it: it
     would put files back.
     """
-    if own_files.has_locks(left):
-        own_files.unlock(left, seconds=_PATIENCE)
+    if revisions.has_locks(left):
+        revisions.unlock(left, seconds=_PATIENCE)
 
 
 def _undo(root: Path, path: Path) -> None:

@@ -18,8 +18,7 @@ from forge_bot.gate.arguments import NO_LIMIT, Amount
 from forge_bot.git import Head, Repository, Tree, blob_id
 from forge_bot.git.commit_objects import delete_branch
 from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs
-from forge_bot.git.own_files import hide
-from forge_bot.git.revisions import branch_ref
+from forge_bot.git.revisions import branch_ref, hide
 from forge_bot.runs.find_runs import RunInfo, run_in
 from forge_bot.runs.request_draft import RequestDraft, guess_effort, title_of_run
 from forge_bot.runs.run import start_subject

@@ -13,8 +13,7 @@ from forge_bot.errors import DirtyTree, GitFailed
 from forge_bot.git import Repository, Tree, blob_id
 from forge_bot.git.commit_objects import point
 from forge_bot.git.commits import match_index
-from forge_bot.git.own_files import INDEX_LOCK
-from forge_bot.git.revisions import HEADS, head, is_ancestor, is_shallow
+from forge_bot.git.revisions import HEADS, INDEX_LOCK, head, is_ancestor, is_shallow
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.branch_for_merge import peoples_commits
 from forge_bot.runs.create_run import commit_start
