@@ -90,14 +90,30 @@ def judge(
     person agreed not to judge by. `broken` are rules of the project that hold no more: each makes
     it red.
     """
-    pairs = [*_pairs(baseline, after)]
-    judged = [_without_flaky(*pair) for pair in pairs if not _left_out(pair, without)]
-    reasons = [reason for before, now in judged for reason in _reasons(before, now)]
+    known = {(before.name, before.argv): before for before in baseline}
+    again = {(now.name, now.argv) for now in after}
+    gone = [before for key, before in known.items() if key not in again]
+    reasons, notes = list[str](), list[str]()
+    for result in after:
+        if not _is_left_out(result, without):
+            before, now = _without_flaky(known.get((result.name, result.argv)), result)
+            reason = _explain_red(before, now)
+            reasons += [reason] if reason else []
+            notes += _notes(before, now, is_red=bool(reason)) if before is not None else []
+    reasons += [
+        f"{_label(before)} ran before the change but not after it."
+        for before in gone
+        if not _is_left_out(before, without)
+    ]
     reasons += [f"The change breaks a rule of the project: {rule}" for rule in broken]
-    notes = [note for before, now in judged for note in _notes(before, now)]
-    notes += [_flaky(result) for result in after if result.flaky]
+    notes += [
+        f"{_label(result)} has flaky tests, which are not judged: they failed in one run and passed"
+        f" in another of the same code{_naming(result.flaky)}."
+        for result in after
+        if result.flaky
+    ]
     notes += [explain_unjudged(command) for command in without]
-    if not pairs:
+    if not (after or baseline):
         notes.append("No project command ran, so nothing was verified.")
     return Judgement(red=bool(reasons), reasons=tuple(reasons), notes=tuple(notes))
 
@@ -124,8 +140,6 @@ def _new(before: CommandResult, now: CommandResult) -> list[str]:
     return [*(Counter(now.failures) - Counter(before.failures)).elements()]
 
 
-Pair = tuple[CommandResult | None, CommandResult | None]
-
 _BEFORE = {
     Cause.SETUP_FAILED: "failed before the change",
     Cause.MISSING_TOOL: "could not be started before the change",
@@ -139,7 +153,7 @@ _BEFORE = {
 
 def said_before(command: UnusableCommand) -> str:
     """Return a command and why it tells nothing: `test (`make test`) ran no test before …`."""
-    return f"{command.name.value} (`{command_line(command.argv)}`) {_BEFORE[command.cause]}"
+    return f"{_label(command)} {_BEFORE[command.cause]}"
 
 
 def going_without_setup(unusable: Sequence[UnusableCommand]) -> str:
@@ -151,15 +165,16 @@ def going_without_setup(unusable: Sequence[UnusableCommand]) -> str:
 def explain_unjudged(command: UnusableCommand) -> str:
     """Return why a command is not judged, as a sentence."""
     if command.left_out:
-        words = command_line(command.argv)
-        return f"{command.name.value} (`{words}`) is not judged: the setup does not install it."
+        return f"{_label(command)} is not judged: the setup does not install it."
     rest = ", and nothing after it is" if command.cause is Cause.SETUP_FAILED else ""
     return f"{said_before(command)}; a person agreed that it is not judged{rest}."
 
 
-def _without_flaky(before: CommandResult | None, now: CommandResult | None) -> "Pair":
+def _without_flaky(
+    before: CommandResult | None, now: CommandResult
+) -> tuple[CommandResult | None, CommandResult]:
     """Return the results as if the flaky tests had passed."""
-    if before is None or now is None or not now.flaky or now.timed_out:
+    if before is None or not now.flaky or now.timed_out:
         return before, now
 
     def steady(result: CommandResult) -> CommandResult:
@@ -172,47 +187,30 @@ def _without_flaky(before: CommandResult | None, now: CommandResult | None) -> "
     return (steady(before) if before.failures else before), passed
 
 
-def _flaky(result: CommandResult) -> str:
-    return (
-        f"{_label(result)} has flaky tests, which are not judged: they failed in one run and"
-        f" passed in another of the same code{_naming(result.flaky)}."
-    )
+def _is_left_out(result: CommandResult, without: Sequence[UnusableCommand]) -> bool:
+    return any(command.covers(result) for command in without)
 
 
-def _left_out(pair: "Pair", without: Sequence[UnusableCommand]) -> bool:
-    result = pair[1] or pair[0]
-    return result is not None and any(command.covers(result) for command in without)
-
-
-def _pairs(baseline: Sequence[CommandResult], after: Sequence[CommandResult]) -> Iterator[Pair]:
-    """Yield each command with its run before the change."""
-    known = {(before.name, before.argv): before for before in baseline}
-    again = {(now.name, now.argv) for now in after}
-    yield from ((known.get((now.name, now.argv)), now) for now in after)
-    yield from ((before, None) for key, before in known.items() if key not in again)
-
-
-def _reasons(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
-    if now is None:
-        if before is not None:
-            yield f"{_label(before)} ran before the change but not after it."
-    elif _fails_as_before(before, now):
-        return
-    elif now.timed_out:
-        yield f"{_label(now)} did not end in time."
+def _explain_red(before: CommandResult | None, now: CommandResult) -> str:
+    """Return the reason why a command is newly red; "" if it is green or fails as before."""
+    label, reason = _label(now), ""
+    if _fails_as_before(before, now):
+        return ""
+    if now.timed_out:
+        reason = f"{label} did not end in time."
     elif now.exit_code in NOT_STARTED:
         why = "command not found" if now.exit_code == NOT_FOUND else "not executable"
-        yield f"{_label(now)} could not be started: {why}."
+        reason = f"{label} could not be started: {why}."
     elif now.name is CommandName.TEST and now.tests == 0 and not now.failures:
-        yield f"{_label(now)} ran no test."
-    elif now.exit_code == 0:
-        if before is not None and before.tests and now.tests is None:
-            yield (
-                f"{_label(now)} ended well, but its output no longer tells that any test ran;"
-                f" before, {before.tests} did."
-            )
-    elif (reason := _explain_red(before, now)) is not None:
-        yield reason
+        reason = f"{label} ran no test."
+    elif now.exit_code:
+        reason = _explain_failure(before, now)
+    elif before is not None and before.tests and now.tests is None:
+        reason = (
+            f"{label} ended well, but its output no longer tells that any test ran;"
+            f" before, {before.tests} did."
+        )
+    return reason
 
 
 def _fails_as_before(before: CommandResult | None, now: CommandResult) -> bool:
@@ -220,52 +218,40 @@ def _fails_as_before(before: CommandResult | None, now: CommandResult) -> bool:
 
     A setup that fails is never as before: without it nothing after it can be trusted.
     """
-    if before is None or now.name is CommandName.SETUP or _is_green(now):
-        return False
     cause = cause_of(now)
+    is_green = not _fails(now) and cause is None
+    if before is None or now.name is CommandName.SETUP or is_green:
+        return False
     return (
         (before.exit_code, before.timed_out, before.failures, cause_of(before))
         == (now.exit_code, now.timed_out, now.failures, cause)
     ) and (bool(now.failures) or cause is not Cause.UNREADABLE)
 
 
-def _is_green(result: CommandResult) -> bool:
-    return not _fails(result) and cause_of(result) is None
-
-
 def _fails(result: CommandResult) -> bool:
     return result.exit_code != 0 or result.timed_out
 
 
-def _explain_red(before: CommandResult | None, now: CommandResult) -> str | None:
-    """Return the reason why a failed command is newly red; None if it fails as before."""
-    failed = f"{_label(now)} failed with exit code {now.exit_code}"
+def _explain_failure(before: CommandResult | None, now: CommandResult) -> str:
+    """Return the reason why a failed command is newly red; "" if it fails as before."""
+    why = ""
     if before is None:
-        return (
-            f"{failed}, and there is no run from before the change to compare"
-            f" with{_naming(now.failures)}."
-        )
-    if now.name is CommandName.SETUP:
-        return f"{failed}; without it nothing after it can be trusted."
-    if before.exit_code == 0 and not before.timed_out:
-        return f"{failed}; it was green before the change{_naming(now.failures)}."
-    new = _new(before, now)
-    if _readable(before) and new and set(new) != {UNNAMED}:
-        return f"{failed}; it was red before the change too, but these are new{_naming(new)}."
-    if not (_readable(before) and _readable(now)) or not _same_end(before, now):
-        return (
-            f"{failed}; it was red before the change too, and it cannot be told whether anything"
-            " new fails."
-        )
-    return None
+        why = f", and there is no run from before the change to compare with{_naming(now.failures)}"
+    elif now.name is CommandName.SETUP:
+        why = "; without it nothing after it can be trusted"
+    elif not _fails(before):
+        why = f"; it was green before the change{_naming(now.failures)}"
+    elif _readable(before) and {*(new := _new(before, now))} - {UNNAMED}:
+        why = f"; it was red before the change too, but these are new{_naming(new)}"
+    elif not (_readable(before) and _readable(now) and _same_end(before, now)):
+        why = "; it was red before the change too, and it cannot be told whether anything new fails"
+    return f"{_label(now)} failed with exit code {now.exit_code}{why}." if why else ""
 
 
-def _notes(before: CommandResult | None, now: CommandResult | None) -> Iterator[str]:
-    if before is None or now is None:
-        return
+def _notes(before: CommandResult, now: CommandResult, *, is_red: bool) -> Iterator[str]:
     if _fails_as_before(before, now) and not _fails(now):
         yield f"{_label(now)} ran no test, as before the change."
-    elif _fails(now) and not [*_reasons(before, now)]:
+    elif _fails(now) and not is_red:
         named = _naming(now.failures, _OLD_NAMED)
         yield f"{_label(now)} was red before the change and still is{named}."
     if now.exit_code == 0 and now.failures:
@@ -291,7 +277,7 @@ def _same_end(before: CommandResult, now: CommandResult) -> bool:
     return before.exit_code == now.exit_code or counted
 
 
-def _label(result: CommandResult) -> str:
+def _label(result: CommandResult | UnusableCommand) -> str:
     return f"{result.name.value} (`{command_line(result.argv)}`)"
 
 

@@ -88,8 +88,8 @@ def reporting(words: Words, folder: str, script: str = "") -> Words:
     in its output. The same words where it cannot be told so; `script` is what a package manager
     runs as `test`, whose last command gets what is handed over.
     """
-    if (go := go_test(words)) is not None:
-        return (*go.before, "-json", *go.rest)
+    if (go := _go_test(words)) is not None:
+        return (*go[0], "-json", *go[1])
     runner = _runner_of(words, script)
     added = [word.replace("{}", folder) for word in runner.words] if runner is not None else []
     handed = ("--",) if added and words[0] == "npm" and "--" not in words else ()
@@ -125,9 +125,8 @@ def read_report(name: str, text: str) -> RunnerResult | None:
 def uncached(argv: Sequence[str]) -> Words:
     """Return the command that runs its tests again even where nothing has changed."""
     words = tuple(argv)
-    go = go_test(words)
-    if go is not None and not any(word.startswith("-count") for word in words):
-        return (*go.before, "-count=1", *go.rest)
+    if (go := _go_test(words)) and not any(word.startswith("-count") for word in words):
+        return (*go[0], "-count=1", *go[1])
     return words
 
 
@@ -142,16 +141,9 @@ def package_folder(words: Sequence[str]) -> str | None:
     return "" if folder == "." else folder
 
 
-class GoTest(NamedTuple):
-    """A call of `go test`: its words up to the flags of the test, and these with the packages."""
-
-    before: Words
-    rest: Words
-
-
-def go_test(words: Words) -> GoTest | None:
-    """Return a command as a call of `go test`; None for any other. `-C` stands before `test` or
-    right behind it.
+def _go_test(words: Words) -> tuple[Words, Words] | None:
+    """Return the words of a call of `go test` up to the flags of the test, and these with the
+    packages; None for any other command. `-C` stands before `test` or right behind it.
 
     Source: https://pkg.go.dev/cmd/go#hdr-Compile_packages_and_dependencies
     """
@@ -159,7 +151,7 @@ def go_test(words: Words) -> GoTest | None:
     if call is None:
         return None
     place = call[0].count("\0")
-    return GoTest(words[:place], words[place:])
+    return words[:place], words[place:]
 
 
 def _runner_of(words: Words, script: str = "") -> Runner | None:
@@ -224,14 +216,15 @@ def _select_unittest(words: Words, names: Sequence[str]) -> Selection | None:
 
 def _select_go(words: Words, names: Sequence[str]) -> Selection | None:
     """Name the packages, and the tests by one pattern. Only `-v` counts the tests."""
-    matched, go = matches(_GO, names), go_test(words)
+    matched, go = matches(_GO, names), _go_test(words)
     if len(matched) < len(names) or go is None:
         return None
+    before, rest = go
     tests = [*dict.fromkeys(match["test"] for match in matched)]
     packages = dict.fromkeys(match["package"] for match in matched)
-    flags = [word for word in go.rest if not word.startswith(".")]
+    flags = [word for word in rest if not word.startswith(".")]
     pattern = f"^({'|'.join(tests)})$"
-    argv = (*go.before, *flags, "-v", "-count=1", "-run", pattern, *packages)
+    argv = (*before, *flags, "-v", "-count=1", "-run", pattern, *packages)
     return Selection(argv, len(tests))
 
 
