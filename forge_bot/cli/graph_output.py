@@ -10,7 +10,7 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.errors import BadOption, registry
 from forge_bot.git import Repository
-from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
+from forge_bot.project.graph.graph_answers import GraphQuestion, ask_graph
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import GraphFinding, declared, newly_broken, verify

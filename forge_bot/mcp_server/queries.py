@@ -16,13 +16,14 @@ from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import summarize_error
 from forge_bot.mcp_server.tool_schemas import UIComponent
-from forge_bot.project.graph.graph_documents import (
+from forge_bot.project.graph.graph_answers import (
+    GraphQuestion,
     annotations_document,
+    ask_graph,
     manifest_document,
     repo_map,
     stack_document,
 )
-from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import Manifest, declared, scan, verify
@@ -356,7 +357,7 @@ def _list_errors() -> JsonValue:
 
 
 def _read_taxonomy() -> JsonValue:
-    from forge_bot.project.graph.graph_documents import taxonomy
+    from forge_bot.project.graph.graph_answers import taxonomy
 
     return taxonomy()
 

@@ -27,16 +27,17 @@ from forge_bot.engine.step_contracts import (
 from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, Step, StepInput, StepPipeline
 from forge_bot.errors import ForgeError, StepFailed
 from forge_bot.git import blob_id
-from forge_bot.project.graph.graph_documents import (
+from forge_bot.project.graph.graph_answers import (
+    GraphQuestion,
     annotation_file,
     annotations_document,
+    ask_graph,
     main_stack,
     manifest_document,
     repo_map,
     scaffold,
     stack_document,
 )
-from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
 from forge_bot.project.graph.verify_graph import GraphFinding, declared, scan, verify

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import BadOption
-from forge_bot.project.graph.graph_documents import repo_map
-from forge_bot.project.graph.graph_query import GraphQuestion, ask_graph
+from forge_bot.project.graph.graph_answers import GraphQuestion, ask_graph, repo_map
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.verify_graph import declared
 from forge_bot.sentences import hint_of

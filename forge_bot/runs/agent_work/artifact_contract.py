@@ -273,7 +273,7 @@ def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
     """
     if graph is None:
         return ""
-    from forge_bot.project.graph.graph_query import reach_of
+    from forge_bot.project.graph.graph_answers import reach_of
 
     changed = [path for path in files if path in graph.files and graph.files[path].kind.is_code]
     untested = [
