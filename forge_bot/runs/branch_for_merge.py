@@ -99,7 +99,7 @@ def offered(run: Run) -> Offer:
     repository, so_far = run.repository, run.code_so_far()
     if not so_far.branch or so_far.tip == run.state.base_commit:
         return Offer()
-    here = _tip(repository, f"{HEADS}{so_far.branch}")
+    here = ref_target(repository.root, f"{HEADS}{so_far.branch}")
     behind = here is None or not is_ancestor(repository.root, so_far.tip, here)
     return Offer(
         branch=so_far.branch,
@@ -154,7 +154,7 @@ def _with_peoples_commits(run: Run, branch: str) -> tuple[str, list[str], tuple[
     newest commits that are new, and the files that both changed differently.
     """
     repository, merged = run.repository, run.tree.commit_id()
-    tips = [_tip(repository, f"{start}{branch}") for start in (HEADS, _REMOTE) if branch]
+    tips = [ref_target(repository.root, f"{start}{branch}") for start in (HEADS, _REMOTE) if branch]
     new, conflicts = list[str](), list[str]()
     for theirs in dict.fromkeys(tip for tip in tips if tip is not None):
         if not is_ancestor(repository.root, theirs, merged):
@@ -171,7 +171,9 @@ def push_run(run: Run, offered: Offer) -> None:
     GitFailed.
     """
     push_together(run.repository.root, {run.state.branch: run.tree.commit_id()})
-    ahead = _tip(run.repository, f"{_REMOTE}{offered.branch}") if offered.branch else None
+    ahead = (
+        ref_target(run.repository.root, f"{_REMOTE}{offered.branch}") if offered.branch else None
+    )
     parted = ahead is not None and not is_ancestor(run.repository.root, ahead, offered.tip)
     if offered.branch and ahead != offered.tip and not parted:
         push_together(run.repository.root, {offered.branch: offered.tip})
@@ -192,10 +194,6 @@ def keep_run(run: Run, *, push: bool) -> str:
     return keep_record(run.repository, run.name, head, offered(run).tip, push=push)
 
 
-def _tip(repository: Repository, ref: str) -> str | None:
-    return ref_target(repository.root, ref)
-
-
 def name_some(paths: tuple[str, ...]) -> str:
     """Return the first of some paths, and how many more there are."""
     more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
@@ -204,11 +202,12 @@ def name_some(paths: tuple[str, ...]) -> str:
 
 def _way(repository: Repository, branch: str, tip: str) -> str:
     """The command that takes the commits to the branch, in the work tree that has it."""
-    tree = next(
-        (worktree.path for worktree in repository.worktrees() if worktree.branch == branch), None
+    tree = repository.tree_of(branch)
+    git = "git" if tree is None else f"git -C {shlex.quote(str(tree.path))}"
+    here, there = (
+        ref_target(repository.root, f"{HEADS}{branch}"),
+        ref_target(repository.root, f"{_REMOTE}{branch}"),
     )
-    git = "git" if tree is None else f"git -C {shlex.quote(str(tree))}"
-    here, there = _tip(repository, f"{HEADS}{branch}"), _tip(repository, f"{_REMOTE}{branch}")
     behind = here and there and not is_ancestor(repository.root, there, here)
     steps = [f"git switch {branch}"] if tree is None else []
     steps += [f"{git} merge origin/{branch}"] if behind else []

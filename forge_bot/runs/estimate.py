@@ -135,12 +135,9 @@ def shipped_run(
     recorded: dict[str, Usage] = {}
     for exchange in read_exchanges(templates() / RECORD):
         recorded[exchange.phase] = recorded.get(exchange.phase, Usage()) + exchange.usage
-    whole, count = sum(recorded.values(), Usage()), len(recorded)
-    mean = Usage(
-        input_tokens=whole.input_tokens // count,
-        cached_tokens=whole.cached_tokens // count,
-        output_tokens=whole.output_tokens // count,
-    )
+    whole = sum(recorded.values(), Usage())
+    kinds = ("input_tokens", "cached_tokens", "output_tokens")
+    mean = Usage(**{kind: getattr(whole, kind) // len(recorded) for kind in kinds})
     asked = [
         (recorded.get(phase.id, mean), models[phase.tier])
         for phase in written_by_models(pipeline, effort, auto=auto)
@@ -156,9 +153,9 @@ def without_batches(models: Mapping[Tier, str]) -> str:
     from forge_bot.agent.models.known_providers import offers_batches
 
     live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
-    offers = "offers" if len(live) == 1 else "offer"
-    sentence = f"{' and '.join(live)} {offers} no batches: asked at once, at the usual price"
-    return sentence if live else ""
+    offer = "offers" if len(live) == 1 else "offer"
+    words = f"{' and '.join(live)} {offer} no batches: asked at once, at the usual price"
+    return words if live else ""
 
 
 def keep_estimate(repository: Repository, run: str, estimate: Estimate) -> None:

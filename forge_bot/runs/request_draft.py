@@ -48,7 +48,7 @@ def draft_from_words(task: str, environ: Mapping[str, str] | None = None) -> Req
         and (draft := _of_issue(task.strip(), environ or {})) is not None
     ):
         return checked(draft)
-    text = task.replace("\r\n", "\n").replace("\0", "").strip()
+    text = _storable(task)
     if len(re.sub(r"\W", "", text)) < len("fix"):
         raise EmptyTask("The task is empty, or too short to mean anything.")
     return checked(RequestDraft(title=_title(text), text=text))
@@ -58,7 +58,7 @@ def draft_from(
     title: str, text: str, source: Source, labels: tuple[str, ...], issue_type: str = ""
 ) -> RequestDraft:
     """The draft for an issue that somebody else has read. Raises EmptyTask, TaskTooLarge."""
-    words = text.replace("\r\n", "\n").replace("\0", "").strip()
+    words = _storable(text)
     if not title.strip() and not words:
         raise EmptyTask("The issue has neither a title nor a text.")
     return checked(
@@ -151,7 +151,8 @@ def _storable(text: str) -> str:
     """The text without what no file can hold: JSON, in which issues come, can spell NUL and halves
     of characters.
     """
-    return re.sub("[\ud800-\udfff]", "\ufffd", text.replace("\0", ""))
+    text = text.replace("\r\n", "\n").replace("\0", "").strip()
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
 def _title(text: str) -> str:

@@ -147,12 +147,9 @@ def _with_options(run: Run, answered: Answered) -> Answered:
         for decision in decisions
         for option in decision.options
     }
-    unknown = [choice for choice in answered.choices if choice not in offered]
-    if unknown:
+    if unknown := ", ".join(choice for choice in answered.choices if choice not in offered):
         there = ", ".join(offered) or "none"
-        raise BadOption(
-            f"The question has no choice {', '.join(unknown)}; its choices are: {there}."
-        )
+        raise BadOption(f"The question has no choice {unknown}; its choices are: {there}.")
     agreed = {choice[:-1]: choice for one in agreed_so_far(run.state) for choice in one.choices}
     for choice in answered.choices:
         if (other := agreed.get(choice[:-1], choice)) != choice:
@@ -160,10 +157,7 @@ def _with_options(run: Run, answered: Answered) -> Answered:
                 f"Somebody approved this with {other}, so {choice} cannot be approved beside it.",
                 hint=f"Approve with {other}, or reject and say why it should be {choice}.",
             )
-    defaults = {
-        f"{decision.number}": f"{decision.number}{decision.default.letter}"
-        for decision in decisions
-    }
+    defaults = {f"{one.number}": f"{one.number}{one.default.letter}" for one in decisions}
     choices = (defaults | agreed | {choice[:-1]: choice for choice in answered.choices}).values()
     return answered.replace(
         choices=tuple(choices), chosen=tuple(offered[choice] for choice in choices)
@@ -341,14 +335,14 @@ def document(wanted: Wanted, by: str = "") -> str:
     """All that is wanted, without anything that terminals draw or nobody sees. It stays strangers'
     text.
     """
-    notes = [f"# What {_plain(by)} asks for", _fenced(wanted.notes)] if wanted.notes else []
-    checks = [_check(check) for check in wanted.checks]
-    reviews = [_review(number, words) for number, words in enumerate(wanted.reviews, 1)]
-    parts = [
-        *notes,
-        *(["# Checks that failed", *checks] if checks else []),
-        *(["# What the review asks for", *reviews] if reviews else []),
-    ]
+    sections = {
+        f"# What {_plain(by)} asks for": [_fenced(wanted.notes)] if wanted.notes else [],
+        "# Checks that failed": [*map(_check, wanted.checks)],
+        "# What the review asks for": [
+            _review(number, words) for number, words in enumerate(wanted.reviews, 1)
+        ],
+    }
+    parts = ["\n\n".join((title, *parts)) for title, parts in sections.items() if parts]
     return "\n\n".join(parts) + "\n"
 
 
@@ -367,12 +361,12 @@ def _review(number: int, words: ReviewWords) -> str:
     return "\n\n".join([f"## F-{number}: {place}", *older, *hunk, *said])
 
 
-def _plain(text: str) -> str:
-    return " ".join(_seen(text).split())
-
-
 def _seen(text: str) -> str:
     return clean_plain(_ESCAPES.sub("", text)).text
+
+
+def _plain(text: str) -> str:
+    return " ".join(_seen(text).split())
 
 
 def _fenced(text: str) -> str:

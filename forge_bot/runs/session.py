@@ -174,16 +174,13 @@ class Session:
         if leaves_batches(run):
             end_batches(run, self.models, self.environ, self.tell)
         if push:
-            self._push_record(run)
+            try:
+                # The commit that records the end can only follow the push it records.
+                push_run(run, offered(run))
+            except GitFailed as error:
+                advice = advice_at_terminal(error)
+                self.tell(warning(f"the last record was not pushed: {error.message} {advice}"))
         self._keep_record(run, push=push)
-
-    def _push_record(self, run: Run) -> None:
-        """The commit that records the end of a run can only follow the push it records."""
-        try:
-            push_run(run, offered(run))
-        except GitFailed as error:
-            advice = advice_at_terminal(error)
-            self.tell(warning(f"the last record was not pushed: {error.message} {advice}"))
 
     def _keep_record(self, run: Run, *, push: bool) -> None:
         if trouble := keep_run(run, push=push):
