@@ -119,7 +119,7 @@ class CommentWriter:
     def _edited(self, place: int, text: str) -> bool:
         """Give the comment this text; return False if somebody deleted the comment meanwhile."""
         try:
-            self.thread.github.edit_comment(place, text)
+            self.thread.forge.edit_comment(place, text)
         except NotOnGitHub:
             self.thread.forget(place)
             return False
@@ -208,11 +208,9 @@ class CommentWriter:
         written again.
         """
         try:
-            comment = self.thread.github.comment(number, text)
+            comment = self.thread.forge.comment(number, text)
         except GitHubUnavailable:
-            comment = self._written_unheard(number, text) or self.thread.github.comment(
-                number, text
-            )
+            comment = self._written_unheard(number, text) or self.thread.forge.comment(number, text)
         self.thread.remember(number, comment)
         return comment
 
@@ -222,7 +220,7 @@ class CommentWriter:
         return next(
             (
                 comment
-                for comment in reversed(self.thread.github.comments(number))
+                for comment in reversed(self.thread.forge.comments(number))
                 if self.thread.own(comment)
                 and comment.id not in known
                 and comment.body.strip() == text.strip()
@@ -233,7 +231,7 @@ class CommentWriter:
     def react(self, comment: Comment, reaction: Reaction) -> None:
         """React to a comment, unless it was deleted since it was read: its command was obeyed."""
         with suppress(NotOnGitHub):
-            self.thread.github.react_to_comment(comment.id, reaction)
+            self.thread.forge.react_to_comment(comment.id, reaction)
 
 
 def expected_cost(run: Run) -> str:

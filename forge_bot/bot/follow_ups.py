@@ -154,8 +154,8 @@ def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | 
 
 def _with_attachments(wanted: Wanted, writer: CommentWriter, number: int) -> Wanted:
     """Return what is wanted with what its words attach, and what of that no model sees."""
-    server, github = writer.around.server, writer.thread.github
-    frozen = freeze_attachments(wanted.words, server, lambda: github.rendered(number))
+    server, forge = writer.around.server, writer.thread.forge
+    frozen = freeze_attachments(wanted.words, server, lambda: forge.rendered(number))
     hidden = tuple(f"{item.label} ({item.unseen})" for item in unseen(frozen.attachments))
     left = (say("bot.unseen_here", names=listed(hidden[:_MOST_CHECKS])),) if hidden else ()
     return wanted._replace(attached=frozen, left=(*wanted.left, *left))
@@ -169,7 +169,7 @@ def _takes_reviews(text: str) -> bool:
 def _failed_checks(run: Run, writer: CommentWriter) -> tuple[FailedCheck, ...] | CommentReply:
     """Return the failed checks that a change can mend, or the reply where there are none."""
     pull = writer.thread.pull_of(run)
-    failed = writer.thread.github.failed_checks(pull)
+    failed = writer.thread.forge.failed_checks(pull)
     if ours := [check for check in failed if can_mend(check)]:
         return tuple(ours[:_MOST_CHECKS])
     named = [f"{check.name}: {check.conclusion}" for check in failed]

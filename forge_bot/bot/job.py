@@ -89,8 +89,8 @@ def prepare() -> int:
 
 
 def _supervised(around: JobContext, wall: JobHandoff | None, folder: Path | None) -> int:
-    with connect(around.repository, around.token, around.api) as github:
-        visit = _Visit(around, github, wall, folder)
+    with connect(around.repository, around.token, around.api) as forge:
+        visit = _Visit(around, forge, wall, folder)
         return visit.report(*visit.carry_on())
 
 
@@ -98,12 +98,12 @@ class _Visit:
     """One start of the bot: the supervisor's work, and its result in words."""
 
     def __init__(
-        self, around: JobContext, github: Forge, wall: JobHandoff | None, folder: Path | None
+        self, around: JobContext, forge: Forge, wall: JobHandoff | None, folder: Path | None
     ) -> None:
         self.wall = wall
         self.folder = folder
         self.around = around
-        self.github = github
+        self.forge = forge
         self.commands = around.commands
         self.supervisor: Supervisor | None = None
         self.info: RunInfo | None = None
@@ -116,7 +116,7 @@ class _Visit:
             repository = job_repository(self.around)
             config = load_config(repository.root)
             self.supervisor = Supervisor(
-                repository, config, self.github, self.around, wall=self.wall
+                repository, config, self.forge, self.around, wall=self.wall
             )
             with _stopped_by_signals(self.supervisor.cancel):
                 return self._perform(self.supervisor)
@@ -185,7 +185,7 @@ class _Visit:
         if reply.occasion in _QUIET or reply.occasion in answered or wake.again:
             return reply.occasion in answered
         try:
-            self.github.comment(wake.issue, reply.comment())
+            self.forge.comment(wake.issue, reply.comment())
         except ForgeError:
             return False
         return True
@@ -205,14 +205,14 @@ class _Visit:
             begun = next(
                 (
                     comment
-                    for comment in self.github.comments(wake.issue)
+                    for comment in self.forge.comments(wake.issue)
                     if comment.id == wake.tracking_comment
                 ),
                 None,
             )
             if begun is not None and begun.body.startswith(BEGUN):
                 text = say("gate.not_begun") if written else reply.alert()
-                self.github.edit_comment(
+                self.forge.edit_comment(
                     begun.id, f"{text}\n\n{markers.tracking('', str(wake.issue))}"
                 )
 

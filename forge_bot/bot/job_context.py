@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from forge_bot.errors import BadInput, GitFailed, NoCommits, NotInAction
-from forge_bot.forge import ADDRESSES, read_step_context
+from forge_bot.forge import ADDRESSES, JOB_NEEDS, JOB_PREFIXES, MACHINE_VARIABLES, read_step_context
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.git import Repository, clone_repository
@@ -85,7 +85,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> JobContext:
 
     Raises NotInAction without the variables of a workflow, BadInput for an impossible input.
     """
-    step = read_step_context(environ, ("FORGE_BOT_WAKE", "GITHUB_REPOSITORY", "GITHUB_TOKEN"))
+    step = read_step_context(environ, ("FORGE_BOT_WAKE", *JOB_NEEDS))
     try:
         wake = Wake.model_validate_json(environ["FORGE_BOT_WAKE"])
     except ValidationError as error:
@@ -168,9 +168,8 @@ def job_repository(around: JobContext) -> Repository:
         return Repository.find(cloned.detached_tree(tree, tip).path)
 
 
-_OURS = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "GIT_CONFIG", "STATE_")
+_OURS = (*JOB_PREFIXES, "GIT_CONFIG")
 _KEPT_BACK = frozenset({"FORGE_BOT_WAKE", SIGNING_KEY})
-_KEPT = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
 _NEEDED = (
     *(*ADDRESSES, SIGNING_KEY, "FORGE_BOT_WAKE"),
     *("GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
@@ -185,7 +184,7 @@ def without_token(environ: Mapping[str, str], token: str) -> dict[str, str]:
     return {
         name: value
         for name, value in environ.items()
-        if (name in _KEPT or not name.startswith(_OURS))
+        if (name in MACHINE_VARIABLES or not name.startswith(_OURS))
         and not (token and token in value)
         and name not in _KEPT_BACK
     }

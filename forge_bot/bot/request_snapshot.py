@@ -65,7 +65,7 @@ def snapshot_request(issue: Issue, thread: Thread, given: Given, server: str) ->
         taken=taken,
         unread=_unread(thread, given.comment, taken),
     )
-    return with_attachments(checked(draft), server, lambda: thread.github.rendered(issue.number))
+    return with_attachments(checked(draft), server, lambda: thread.forge.rendered(issue.number))
 
 
 def _in_event(payload: Path | None, issue: Issue) -> Issue:
@@ -129,7 +129,7 @@ def _linked(link: str, thread: Thread, command: Comment | None) -> Comment:
     """
     match = COMMENT_LINK.fullmatch(link)
     here = match is not None and (match["name"].casefold(), int(match["issue"])) == (
-        thread.github.name.casefold(),
+        thread.forge.name.casefold(),
         thread.number,
     )
     wanted = int(match["comment"]) if match is not None and here else 0

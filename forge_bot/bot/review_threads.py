@@ -62,7 +62,7 @@ def take_reviews(run: Run, thread: Thread, asked_at: datetime | None = None) -> 
     Without a command only what people who may give one wrote is taken.
     """
     pull, known = thread.pull_of(run), _taken_so_far(run)
-    reviews = thread.github.reviews(pull)
+    reviews = thread.forge.reviews(pull)
     asked = [*_of_threads(thread, reviews), *_of_requests(thread, reviews)]
     page = [*_of_page(thread, pull)]
     new = [one for one in (*asked, *page) if one.words.item.newest not in known]
@@ -88,7 +88,7 @@ def requested_changes(
     last = max((report.at for report in asked if report.items), default=None)
     new = [
         review
-        for review in thread.github.reviews(pull).requests
+        for review in thread.forge.reviews(pull).requests
         if (last is None or review.at > last) and thread.may_command(review.author)
     ]
     return max(new, key=lambda review: review.at, default=None)
@@ -164,7 +164,7 @@ def answer_threads(
     """Answer in each thread that a follow-up took, once: with the commit, or with the reason."""
     thread = writer.thread
     pull, taken = thread.pull_of(run), [item for item in report.items if item.thread]
-    there = {one.first: one for one in thread.github.reviews(pull).threads} if taken else {}
+    there = {one.first: one for one in thread.forge.reviews(pull).threads} if taken else {}
     for number, item in enumerate(report.items, 1):
         if item.thread not in there:
             continue
@@ -173,7 +173,7 @@ def answer_threads(
         if not any(mark.fields.get("to") == report.key for mark in marks):
             text = _answer(run, report, number, end, links)
             with suppress(NotOnGitHub, ConversationLocked):
-                thread.github.reply_in_review(pull, item.thread, text)
+                thread.forge.reply_in_review(pull, item.thread, text)
 
 
 def _answer(run: Run, report: FollowUpAsked, number: int, end: EndOfFollowUp, links: Links) -> str:

@@ -71,14 +71,14 @@ class Supervisor:
         self,
         repository: Repository,
         config: Config,
-        github: Forge,
+        forge: Forge,
         around: JobContext,
         *,
         wall: JobHandoff | None = None,
     ) -> None:
         self.repository = repository
         self.config = config
-        self.github = github
+        self.forge = forge
         self.around = around
         self.inputs = inputs = around.inputs
         self.wall = wall
@@ -89,13 +89,13 @@ class Supervisor:
         )
         # The tree is that of the default branch: no run's branch changes who approves it.
         owners = read_code_owners(repository.root)
-        self.thread = Thread(github, around.wake.issue, inputs, config.approvals, owners)
+        self.thread = Thread(forge, around.wake.issue, inputs, config.approvals, owners)
         tip = partial(known_tip, repository)
         tracked = around.wake.tracking_comment
         self.writer = CommentWriter(self.thread, self.commands, around, tip, tracked)
         self.shift = SupervisedWorker(repository, around, self._push_work)
         # Read first of all: an issue that is gone or went elsewhere is left alone.
-        self.issue = github.issue(around.wake.issue)
+        self.issue = forge.issue(around.wake.issue)
         self.strike = redactor(around.environ)
         self.pusher = BranchPusher()
         self.cancelled = Event()
@@ -232,7 +232,7 @@ class Supervisor:
     def _remove_branches(self, run: Run) -> None:
         """Remove the branches of a run whose pull request is closed; its record has all of it."""
         offered = run.state.pull_request_branch
-        pull = self.github.pull_request_for(offered) if self.thread.pull_of(run) else None
+        pull = self.forge.pull_request_for(offered) if self.thread.pull_of(run) else None
         if offered and pull is not None and pull.state is not PullState.OPEN:
             for branch in (offered, run.state.branch):
                 remove_branch(self.repository, run.name, branch)
@@ -268,7 +268,7 @@ class Supervisor:
         stopped = self.shift.work(info)
         self.thread.look_again()
         # Nothing is published for an issue that was closed meanwhile.
-        self.issue = self.github.issue(self.thread.number)
+        self.issue = self.forge.issue(self.thread.number)
         return ended_by(self.trouble(info, stopped)) if stopped.code else None
 
     def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
@@ -314,6 +314,6 @@ class Supervisor:
         with suppress(GitFailed):
             self.repository.fetch()
         self.writer.track(self.writer.view_at(run.state, run.pipeline, commit))
-        before, self.issue = self.issue, self.github.issue(self.thread.number)
+        before, self.issue = self.issue, self.forge.issue(self.thread.number)
         if self.issue.closed_at not in {None, before.closed_at}:
             self.shift.stop_after_this()

@@ -68,13 +68,13 @@ class Thread:
 
     def __init__(
         self,
-        github: Forge,
+        forge: Forge,
         number: int,
         inputs: Inputs,
         approvals: tuple[ApprovalRule, ...] = (),
         code_owners: CodeOwners | None = None,
     ) -> None:
-        self.github = github
+        self.forge = forge
         self.number = number
         self.inputs = inputs
         self.approvals = approvals
@@ -96,7 +96,7 @@ class Thread:
 
     def pull_request(self, run: Run) -> PullRequest | None:
         """Return the open pull request of the run's branch for merge, or the newest closed one."""
-        return self.github.pull_request_for(run.state.pull_request_branch or run.state.branch)
+        return self.forge.pull_request_for(run.state.pull_request_branch or run.state.branch)
 
     def look_again(self) -> None:
         """Forget the comments: new ones may have come."""
@@ -106,7 +106,7 @@ class Thread:
         """All comments of the issue, or of another number, in the order of their ids."""
         wanted = number or self.number
         if wanted not in self._comments:
-            self._comments[wanted] = self.github.comments(wanted)
+            self._comments[wanted] = self.forge.comments(wanted)
         return self._comments[wanted]
 
     def known(self, number: int) -> tuple[Comment, ...]:
@@ -175,7 +175,7 @@ class Thread:
         """Return a person's permissions here; each person is asked about once."""
         known = login.casefold()
         if known not in self._memberships:
-            self._memberships[known] = self.github.membership(login)
+            self._memberships[known] = self.forge.membership(login)
         return self._memberships[known]
 
     def team(self, name: str) -> frozenset[str] | None:
@@ -183,7 +183,7 @@ class Thread:
         read.
         """
         if name not in self._teams:
-            self._teams[name] = self.github.team_members(name)
+            self._teams[name] = self.forge.team_members(name)
         return self._teams[name]
 
     def answered(self, comment: Comment) -> bool:

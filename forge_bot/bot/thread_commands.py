@@ -178,7 +178,7 @@ def _refresh(run: Run, spoken: ThreadCommand, writer: CommentWriter, around: Job
     """Freeze the issue as it was when the command came; the run's first commits do not change."""
     woken, thread = spoken.comment.id == around.wake.comment, writer.thread
     try:
-        issue = thread.github.issue(thread.number)
+        issue = thread.forge.issue(thread.number)
         start = spoken.command if isinstance(spoken.command, grammar.Start) else grammar.Start()
         given = Given(
             around.payload if woken else None,

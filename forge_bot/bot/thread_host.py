@@ -55,7 +55,7 @@ class Publication:
     """Publishes for one run."""
 
     def __init__(self, writer: CommentWriter) -> None:
-        self.github = writer.thread.github
+        self.forge = writer.thread.forge
         self.writer = writer
 
     def publish(self, run: Run, operation: str) -> PublishResult:
@@ -99,7 +99,7 @@ class Publication:
         """
         name = run.state.pull_request_branch
         known = self.writer.thread.pull_of(run)
-        pull = self.github.pull_request_for(name) if name and known else None
+        pull = self.forge.pull_request_for(name) if name and known else None
         if pull is None or pull.state is PullState.OPEN:
             return True
         if not run.repository.contains(pull.head_sha, offered.tip):
@@ -125,9 +125,9 @@ class Publication:
             return
         wanted = self._text(run, self.writer.view(run))
         if (pull.title, pull.body) != (wanted.title, wanted.body):
-            self.github.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
+            self.forge.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
         if pull.draft and not wanted.draft:
-            self.github.mark_ready(pull)
+            self.forge.mark_ready(pull)
             self._ask_for_review(run, pull.number)
 
     def _ask_for_review(self, run: Run, number: int) -> None:
@@ -142,7 +142,7 @@ class Publication:
         ]
         for login in dict.fromkeys(approved if run.config.request_review else ()):
             with suppress(PermissionMissing, GitHubRefused):
-                self.github.request_review(number, login)
+                self.forge.request_review(number, login)
 
     def set_evidence_status(self, run: Run) -> None:
         """Say at the head of an open pull request which commit the run's evidence covers, where the
@@ -160,7 +160,7 @@ class Publication:
         )
         with suppress(PermissionMissing, GitHubRefused):
             state = "pending" if trouble else "success"
-            self.github.set_status(pull.head_sha, EVIDENCE_STATUS, state, said)
+            self.forge.set_status(pull.head_sha, EVIDENCE_STATUS, state, said)
 
     def _text(self, run: Run, view: RunView) -> PullRequestText:
         return pull_request(view, documents_of(run), customs=customs_of(run))
@@ -205,9 +205,9 @@ class Publication:
         try:
             # A person may have given the open one another base.
             known = self.writer.thread.pull_of(run)
-            pull = self.github.pull_request_for(offered.branch) if known else None
+            pull = self.forge.pull_request_for(offered.branch) if known else None
             if pull is None or pull.state is not PullState.OPEN:
-                pull = self.github.open_pull_request(new)
+                pull = self.forge.open_pull_request(new)
                 if not new.draft:
                     self._ask_for_review(run, pull.number)
         except (PermissionMissing, GitHubRefused) as error:

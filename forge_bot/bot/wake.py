@@ -157,8 +157,8 @@ def wake() -> int:
     if not config.wakes.enabled:
         show_notice("nothing was looked at: wakes.enabled is false in .forge/config.yml")
         return 0
-    with connect(around.repository, around.token, around.api) as github:
-        look = _Look(repository, config, github, around)
+    with connect(around.repository, around.token, around.api) as forge:
+        look = _Look(repository, config, forge, around)
         lines = [*look.wake_all()]
     for line in lines or ["no run waits for anything that is over"]:
         show_notice(line)
@@ -174,12 +174,12 @@ class _Look:
         self,
         repository: Repository,
         config: Config,
-        github: Forge,
+        forge: Forge,
         around: JobContext,
     ) -> None:
         self.repository = repository
         self.config = config
-        self.github = github
+        self.forge = forge
         self.inputs, self.environ, self.commands = around.inputs, around.environ, around.commands
         self.refused = False
         self.at = now()
@@ -192,8 +192,8 @@ class _Look:
     def wake_all(self) -> Iterator[str]:
         """Do what is due, and yield a line about each step."""
         paid = paid_since(self.repository, month_of(self.at))
-        labelled = set(self.github.issues_labelled(self.label))
-        self._open_pulls = self.github.open_pulls()
+        labelled = set(self.forge.issues_labelled(self.label))
+        self._open_pulls = self.forge.open_pulls()
         waiting = [
             run for info in runs(self.repository) for run in self._read(info, paid, labelled)
         ]
@@ -232,7 +232,7 @@ class _Look:
                 asked = [
                     one for one in read_reports(raw, REPORTS) if isinstance(one, FollowUpAsked)
                 ]
-                thread = Thread(self.github, issue, self.inputs)
+                thread = Thread(self.forge, issue, self.inputs)
                 review = requested_changes(thread, pull, asked)
                 # What a job finds nothing in is not looked at by jobs of weeks.
                 new = review is not None and self.at - review.at < timedelta(days=1)
@@ -271,9 +271,9 @@ class _Look:
         self._places[run.run] = f"{run.run}/{gate.name}/{gate.round}"
         if run.issue in labelled:
             return run.replace(asked=shown[-1].at, labelled=True)
-        if self.github.issue(run.issue).closed_at is not None:
+        if self.forge.issue(run.issue).closed_at is not None:
             return run
-        thread = Thread(self.github, run.issue, self.inputs)
+        thread = Thread(self.forge, run.issue, self.inputs)
         reminder = thread.written("reply", occasion="reminder", to=self._places[run.run])
         return run.replace(
             asked=shown[-1].at,
@@ -288,17 +288,17 @@ class _Look:
         try:
             match wake.step if wake is not None else None:
                 case None:
-                    self.github.remove_label(issue, self.label)
-                case WakeStep.GO_ON if self.github.issue(issue).closed_at is not None:
+                    self.forge.remove_label(issue, self.label)
+                case WakeStep.GO_ON if self.forge.issue(issue).closed_at is not None:
                     return
                 case WakeStep.GO_ON:
                     branch = self.repository.default_branch() or "main"
                     workflow = PurePosixPath(WORKFLOW).name
-                    self.github.dispatch(workflow, branch, {"issue": str(issue)})
+                    self.forge.dispatch(workflow, branch, {"issue": str(issue)})
                 case WakeStep.REMIND:
                     self._remind(issue, wake.run.run if wake is not None else "")
                 case WakeStep.LABEL:
-                    self.github.add_label(issue, self.label)
+                    self.forge.add_label(issue, self.label)
         except ForgeError as error:
             self.refused = True
             show_error(f"{line}: {error.message}")
@@ -310,7 +310,7 @@ class _Look:
         info = resolve_run(self.repository, run)
         self.repository.take_over(info.branch)
         owners = read_code_owners(self.repository.root)
-        thread = Thread(self.github, issue, self.inputs, self.config.approvals, owners)
+        thread = Thread(self.forge, issue, self.inputs, self.config.approvals, owners)
         with open_run(self.repository, resolve_run(self.repository, run), self.config) as opened:
             people = awaited(opened, thread)
         words = reply(
@@ -320,4 +320,4 @@ class _Look:
             people=people,
             days=self.config.wakes.remind_after_days,
         )
-        self.github.comment(issue, words.comment(self._places[run]))
+        self.forge.comment(issue, words.comment(self._places[run]))

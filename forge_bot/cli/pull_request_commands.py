@@ -16,7 +16,15 @@ from rich.markup import escape
 from forge_bot.cli.console import Console
 from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import BadOption, ForgeError, GitFailed, GitHubError, NotOnGitHub
-from forge_bot.forge import Forge, RepositoryAddress, connect, number_of, parse_remote, token_of
+from forge_bot.forge import (
+    PULL_PAGE,
+    Forge,
+    RepositoryAddress,
+    connect,
+    number_of,
+    parse_remote,
+    token_of,
+)
 from forge_bot.forge.types import PullRequest, Role
 from forge_bot.git import Repository
 from forge_bot.git.remotes import fetch_branch
@@ -85,8 +93,8 @@ def _pulls(repository: Repository) -> tuple[dict[str, PullRequest] | None, tuple
         if number_of(item) and item.startswith(f"{place.page}/")
     ]
     try:
-        with _open_github(place) as github:
-            pulls = [github.pull_request(number) for number in {*map(number_of, here)} - {0}]
+        with _open_forge(place) as forge:
+            pulls = [forge.pull_request(number) for number in {*map(number_of, here)} - {0}]
             return {pull.url: pull for pull in pulls}, ()
     except GitHubError as error:
         return None, (f"{without}: {error.message} Set GITHUB_TOKEN to a token that may read it.",)
@@ -162,7 +170,7 @@ def _markdown(told: Statistics) -> Iterator[str]:
 
 
 BROKEN = 2
-_NUMBER = re.compile(r"(?:#|https?://\S+/pull/)?(\d+)(?:/\S*)?")
+_NUMBER = re.compile(rf"(?:#|{PULL_PAGE})?(\d+)(?:/\S*)?")
 
 
 def verify(folder: Path, wanted: str) -> int:
@@ -193,8 +201,8 @@ def _of_pull_request(repository: Repository, number: int) -> tuple[str, str, str
     place = parse_remote(repository.remote_url(), os.environ)
     if place is None:
         raise NotOnGitHub("This repository has no remote on GitHub; name the run instead.")
-    with _open_github(place) as github:
-        pull = github.pull_request(number)
+    with _open_forge(place) as forge:
+        pull = forge.pull_request(number)
     marker = read_marker(pull.body)
     if marker is None or marker.kind != "pull-request":
         raise ForgeError(f"{place.name}#{number} names no run of forge-bot.")
@@ -254,9 +262,9 @@ def _read_people(
     place = parse_remote(repository.remote_url(), os.environ)
     if place is None or not token_of(os.environ):
         return None
-    with _open_github(place) as github:
-        return read_people(needs, approvers, github.membership, github.team_members)
+    with _open_forge(place) as forge:
+        return read_people(needs, approvers, forge.membership, forge.team_members)
 
 
-def _open_github(place: RepositoryAddress) -> Forge:
+def _open_forge(place: RepositoryAddress) -> Forge:
     return connect(place.name, token_of(os.environ), place.api, patience=0)

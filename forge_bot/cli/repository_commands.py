@@ -63,10 +63,10 @@ def doctor(
     ] = None,
 ) -> int:
     from forge_bot.cli.repository_setup import doctor as look
-    from forge_bot.cli.repository_setup import doctor_of_github
+    from forge_bot.cli.repository_setup import doctor_of_hosted
 
     if github is not None:
-        return doctor_of_github(github)
+        return doctor_of_hosted(github)
     return look(repo, model, ask=ask)
 
 

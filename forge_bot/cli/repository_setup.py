@@ -170,9 +170,9 @@ def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
             "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
         )
         raise BadOption(f"Labels cannot be made: {lacking}.", hint=hint)
-    with connect(place.name, token, place.api, patience=0) as github:
+    with connect(place.name, token, place.api, patience=0) as forge:
         for label in LABELS:
-            made = github.create_label(label.name, label.color, say(label.meaning))
+            made = forge.create_label(label.name, label.color, say(label.meaning))
             console.print(
                 f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}"
             )
@@ -206,7 +206,7 @@ def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
     return _NOT_READY if report.refusals else 0
 
 
-def doctor_of_github(name: str) -> int:
+def doctor_of_hosted(name: str) -> int:
     """Print what the bot needs of a repository on GitHub (owner/name or its address), without a
     clone or a model's key; return 0 if nothing is left to do, otherwise 5.
     """

@@ -13,6 +13,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
 from forge_bot.cli.terminal_session import at_terminal
 from forge_bot.errors import BadOption, TemporalUnavailable, TokenRefused
+from forge_bot.forge import LOGIN_VARIABLE
 from forge_bot.git import Repository
 from forge_bot.runs.models_and_prompts import kept_model
 from forge_bot.runs.notifications import Notice, Notify, log_line, warning
@@ -183,7 +184,7 @@ def _check_threads(github: tuple[str, ...]) -> None:
     for name in github:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", name, re.ASCII):
             raise BadOption(f"--github is {name!r}.", hint="Write OWNER/NAME.")
-    if github and not os.environ.get("GITHUB_TOKEN"):
+    if github and not os.environ.get(LOGIN_VARIABLE):
         raise TokenRefused(
             "--github needs GITHUB_TOKEN to read and write issues, pull requests and branches."
         )

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 
+from forge_bot.forge import GUIDE_FOLDERS
 from forge_bot.forge.json_values import Node
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
@@ -14,7 +15,7 @@ from forge_bot.values import Frozen
 
 GUIDES = tuple(
     f"{folder}{name}"
-    for folder in ("", ".github/", "docs/")
+    for folder in sorted(GUIDE_FOLDERS)
     for name in ("CONTRIBUTING.md", "CONTRIBUTING.rst", "CONTRIBUTING.txt", "CONTRIBUTING")
 )
 TOWNCRIER = ("towncrier.toml", "pyproject.toml")

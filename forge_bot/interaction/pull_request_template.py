@@ -10,14 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from forge_bot.artifacts.markdown import closes_its_blocks
+from forge_bot.forge import GUIDE_FOLDERS
 from forge_bot.interaction.house_demands import Demand
 from forge_bot.interaction.template_boxes import OF_AI, Deeds, Statement
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.values import Frozen
-
-_FOLDERS = (".github", ".", "docs")
-"""The folders in which GitHub searches for a template, in its order."""
 
 _NAME = "pull_request_template"
 _OF_KIND = {"fix": ("bug", "fix"), "feat": ("feat", "enhancement"), "docs": ("doc",)}
@@ -100,9 +98,10 @@ def find_template(paths: Iterable[str], kind: str = "") -> str:
     none. Of several to choose from it is the one for the kind of change, such as `fix`.
     """
     known = sorted(path for path in paths if _NAME in path.lower())
-    for folder in _FOLDERS:
+    for folder in GUIDE_FOLDERS:
         for path in map(PurePosixPath, known):
-            if str(path.parent) == folder and path.name.lower().partition(".")[0] == _NAME:
+            bare = path.name.lower().partition(".")[0]
+            if str(path) == f"{folder}{path.name}" and bare == _NAME:
                 return str(path)
     inside = [path for path in known if PurePosixPath(path).parent.name.lower() == _NAME]
     words = _OF_KIND.get(kind, ("default",))

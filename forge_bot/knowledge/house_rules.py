@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, zip_longest
 from posixpath import basename
 
+from forge_bot.forge import GUIDE_FOLDERS
 from forge_bot.knowledge.code_index import Span
 from forge_bot.knowledge.excerpts import written
 from forge_bot.project.file_list import Listing
@@ -21,7 +22,7 @@ _MOST_CHANGELOG = 700
 _MOST_GUIDE = 800
 _TOP = 200
 _EXAMPLES = 3
-_FOLDERS = ("", ".github/", "docs/", ".gitlab/", "doc/")
+_FOLDERS = (*sorted(GUIDE_FOLDERS), ".gitlab/", "doc/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
 _GUIDES = names("agents claude gemini .cursorrules copilot-instructions contributing hacking style")
 _FOR_PEOPLE = names("contributing hacking style")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import Field
 
 from forge_bot.errors import BadOption, EmptyTask, IssueUnavailable, TaskTooLarge
-from forge_bot.forge import HOST, hosts_of, token_of
+from forge_bot.forge import HOST, PULL_PAGE, hosts_of, token_of
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.store.run_folder import RequestWords
 from forge_bot.values import Effort, Frozen, Source, source_of_issue
@@ -108,7 +108,7 @@ def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
 
 
 def _no_issue(url: str) -> IssueUnavailable:
-    if re.search(r"/pull/\d+", url):
+    if re.match(rf"{PULL_PAGE}\d", url):
         return IssueUnavailable(
             f"{url} is a pull request, not an issue.",
             hint="Name an issue, or say in words what is to be done.",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from pydantic import Field, field_validator
 
+from forge_bot.forge import FOLDER
 from forge_bot.sandbox.helper_processes import descendants, keeper
 from forge_bot.settings.protected_paths import held_in_sandbox
 from forge_bot.values import Frozen
@@ -83,7 +84,7 @@ class Box(Frozen):
         default={}, repr=False, description="variables that stand on no command line"
     )
     read_only_inside: tuple[str, ...] = Field(
-        default=(".git", ".github", ".specs", ".forge"), description="inside the work tree"
+        default=(".git", FOLDER, ".specs", ".forge"), description="inside the work tree"
     )
     kept_inside: tuple[str, ...] = Field(
         default=held_in_sandbox(),

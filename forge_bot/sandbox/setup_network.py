@@ -18,6 +18,7 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from forge_bot.errors import SandboxFailed
+from forge_bot.forge import DOWNLOAD_HOSTS
 from forge_bot.sandbox.git_folders import secret_value
 from forge_bot.sandbox.helper_processes import script
 from forge_bot.text_format import names
@@ -49,8 +50,7 @@ USUAL_HOSTS = (
     *("proxy.golang.org", "sum.golang.org", "go.dev", "dl.google.com"),
     *("rubygems.org", "index.rubygems.org", "api.nuget.org", "repo.packagist.org"),
     *("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "services.gradle.org"),
-    *("github.com", "api.github.com", "codeload.github.com", "raw.githubusercontent.com"),
-    *("objects.githubusercontent.com", "release-assets.githubusercontent.com"),
+    *DOWNLOAD_HOSTS,
     *("gitlab.com", "bitbucket.org"),
 )
 """The hosts that package clients ask without any setting, and those that packages and toolchains

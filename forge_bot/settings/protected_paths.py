@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from forge_bot.artifacts.task_checks import normal_path
+from forge_bot.forge import FOLDER
 from forge_bot.sentences import say
 from forge_bot.text_format import names
 
@@ -79,8 +80,8 @@ RULES = (
     ProtectionRule("settings.protected_paths.own_files", names(".forge/ .specs/ forge-mcp.json")),
     ProtectionRule(
         "settings.protected_paths.ci_service",
-        names("""
-            .github/ .gitlab-ci.yml *.gitlab-ci.yml .gitlab/ .circleci/ .travis.yml Jenkinsfile
+        names(f"""
+            {FOLDER}/ .gitlab-ci.yml *.gitlab-ci.yml .gitlab/ .circleci/ .travis.yml Jenkinsfile
             Jenkinsfile.* *.jenkinsfile azure-pipelines*.yml azure-pipelines*.yaml .azure-pipelines/
             .azuredevops/ .vsts-ci.yml .buildkite/ bitbucket-pipelines.yml .drone.* .woodpecker/
             .woodpecker.* appveyor.yml .appveyor.yml .semaphore/ .teamcity/ cloudbuild.yaml

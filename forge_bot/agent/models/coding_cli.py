@@ -19,6 +19,7 @@ from typing import Any, cast
 from forge_bot.agent.model_answers import ANSWER_FORMS, answer_schema
 from forge_bot.agent.models.base import MessageRole, ModelCall, ModelReply, PossiblyCharged
 from forge_bot.errors import ModelUnavailable, UnknownModel
+from forge_bot.forge import is_job
 from forge_bot.values import Usage
 
 _MOST_CALLS = 200
@@ -45,7 +46,7 @@ def open_cli_model(spec: str, seconds: float) -> "CodingCli":
         raise UnknownModel(
             f"{spec} names no program that is known here.", hint=f"There are {known}."
         )
-    if os.environ.get("GITHUB_ACTIONS") == "true":
+    if is_job(os.environ):
         raise UnknownModel(
             f"{spec} is for a terminal, where a person has logged in.",
             hint="In GitHub Actions, name a provider's model and give its key as a secret.",

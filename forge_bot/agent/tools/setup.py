@@ -14,6 +14,7 @@ from typing import Literal
 
 from forge_bot.agent.models.known_providers import KEYS
 from forge_bot.agent.redaction import password_in, secrets_of
+from forge_bot.forge import CREDENTIALS
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
     MCPConfig,
@@ -30,7 +31,7 @@ SERVER_VARIABLES = "FORGE_BOT_SERVER_VARIABLES"
 
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _OURS = re.compile(
-    rf"(?:GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+|TEMPORAL_API_KEY|GEMINI_API_KEY|{'|'.join(KEYS.values())}"
+    rf"(?:{CREDENTIALS}|TEMPORAL_API_KEY|GEMINI_API_KEY|{'|'.join(KEYS.values())}"
     rf"|AWS_(?:ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|BEARER_TOKEN_BEDROCK)"
     rf"|FORGE_BOT_(?!TREE$)\w+)"
 )

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import GhFailed
+from forge_bot.forge.github.names import PULL_PAGE
 from forge_bot.forge.types import NewPullRequest
 
 _SECONDS = 120
-_ADDRESS = re.compile(r"https?://\S+/pull/\d+")
+_ADDRESS = re.compile(rf"{PULL_PAGE}\d+")
 _EXISTS = "already exists"
 
 

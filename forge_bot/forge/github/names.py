@@ -10,8 +10,18 @@ from urllib.parse import quote
 from forge_bot.errors import NotInAction
 
 HOST = "github.com"
-WORKFLOWS = ".github/workflows"
-CODE_OWNERS = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
+DOWNLOAD_HOSTS = (
+    *(HOST, f"api.{HOST}", f"codeload.{HOST}", "raw.githubusercontent.com"),
+    *("objects.githubusercontent.com", "release-assets.githubusercontent.com"),
+)
+"""The hosts that packages and toolchains are downloaded from."""
+
+FOLDER = ".github"
+"""The folder of a repository with what GitHub reads."""
+WORKFLOWS = f"{FOLDER}/workflows"
+GUIDE_FOLDERS = (f"{FOLDER}/", "", "docs/")
+"""The folders in which GitHub searches for guides and templates, in its order."""
+CODE_OWNERS = tuple(f"{folder}CODEOWNERS" for folder in GUIDE_FOLDERS)
 """Where the owners of paths stand; the first file that is there counts."""
 
 OWN_ADDRESS = f"forge-bot@users.noreply.{HOST}"
@@ -53,6 +63,9 @@ PAGES = {
 }
 """The pages of a repository, below its own address."""
 
+PULL_PAGE = r"https?://\S+/pull/"
+"""The address of a pull request before its number, as a regular expression."""
+
 
 def page_of(repository: str, page: str, **parts: str) -> str:
     """Return the address of a page of `PAGES`, in the repository at this address."""
@@ -64,9 +77,25 @@ ADDRESSES = ("GITHUB_SERVER_URL", "GITHUB_API_URL")
 """Variables with the addresses of the server."""
 
 
+LOGIN_VARIABLE = "GITHUB_TOKEN"
+JOB_NEEDS = ("GITHUB_REPOSITORY", LOGIN_VARIABLE)
+"""Variables that no job can do without."""
+JOB_PREFIXES = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "STATE_")
+"""How the names of a workflow's own variables begin."""
+MACHINE_VARIABLES = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
+"""Those of them that tell of the machine alone."""
+CREDENTIALS = r"GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+"
+"""Variables with tokens, as a regular expression."""
+
+
+def is_job(environ: Mapping[str, str]) -> bool:
+    """Return whether this is a job that GitHub runs."""
+    return environ.get("GITHUB_ACTIONS") == "true"
+
+
 def token_of(environ: Mapping[str, str]) -> str | None:
     """Return the token of a job, or of the person at a terminal."""
-    return environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    return environ.get(LOGIN_VARIABLE) or environ.get("GH_TOKEN")
 
 
 def server_of(environ: Mapping[str, str]) -> str:
@@ -134,7 +163,7 @@ def read_step_context(
         repository=repository,
         server=server,
         api=api_of(server, environ),
-        token=environ["GITHUB_TOKEN"],
+        token=environ[LOGIN_VARIABLE],
         actor=actor,
         # Old servers do not tell who started the run. The first time that is the actor; later
         # nobody can say.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
+from forge_bot.forge import WORKFLOWS
 from forge_bot.project.file_list import Listing, join, json_object, language_of, string, table, toml
 from forge_bot.project.graph.syntax import FileFacts
 from forge_bot.text_format import names
@@ -133,7 +134,7 @@ _BY_WORD = {
 }
 _DOCUMENTS = (".md", ".mdx", ".rst", ".adoc", ".txt")
 _PROMPT = re.compile(r"(?:^|/)prompts/[^/]+\.(?:md|txt|j2|jinja2?)$|\.prompt\.md$|\.md\.j2$")
-_PIPELINE = re.compile(r"(?:^|/)(?:\.github/workflows|pipelines)/[^/]+\.ya?ml$")
+_PIPELINE = re.compile(rf"(?:^|/)(?:{re.escape(WORKFLOWS)}|pipelines)/[^/]+\.ya?ml$")
 _CAPABILITIES = frozenset({"SKILL.md", "forge-mcp.json", ".mcp.json"})
 _ENTRY_NAMES = frozenset({"__main__.py", "manage.py", "main.rs", "main.go"})
 

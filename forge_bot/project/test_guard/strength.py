@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
+from forge_bot.forge import WORKFLOWS
+
 EXACT, PARTIAL, LOOSE, NOTHING = 3, 2, 1, 0
 _LONGEST = 2_000
 
@@ -97,7 +99,7 @@ _CONFIGURES = re.compile(
     r"|package\.json|\.coveragerc|\.?ruff\.toml|\.flake8|\.?pylintrc|mypy\.ini|\.nycrc(?:\.json)?"
     r"|\.c8rc\.json|\.?codecov\.ya?ml|\.golangci\.(?:ya?ml|toml)|\.?clippy\.toml|\.eslintrc(?:\.\w+)?"
     r"|(?:jest|vitest|vite|eslint|karma|ava)\.config\.\w+|\.mocharc(?:\.\w+)?|biome\.jsonc?"
-    r"|\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml)$"
+    rf"|{re.escape(WORKFLOWS)}/[^/]+\.ya?ml|\.gitlab-ci\.yml)$"
 )
 _VALUE = r"[\"']?\s*(?:[:=]|\s)\s*[\"']?(\d+(?:\.\d+)?)%?"
 _LEAST = re.compile(

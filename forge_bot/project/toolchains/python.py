@@ -11,6 +11,7 @@ from typing import Literal
 import yaml
 
 from forge_bot.artifacts.test_paths import TEST_FOLDERS, is_test_file
+from forge_bot.forge import WORKFLOWS
 from forge_bot.project.detected_commands import (
     ENV,
     MOST_PROJECTS,
@@ -163,7 +164,7 @@ def _lines_of_ci(listing: Listing) -> Iterator[tuple[str, str]]:
     for name, section in ini(listing.text("tox.ini")).items():
         if name.startswith("testenv"):
             yield from (("tox.ini", line) for line in section.get("commands", "").splitlines())
-    for path in listing.below(".github/workflows"):
+    for path in listing.below(WORKFLOWS):
         for job in table(_yaml(listing.text(path)), "jobs").values():
             for step in items(table(job).get("steps")):
                 lines = string(table(step).get("run")).splitlines()
