@@ -267,21 +267,6 @@ def test_the_tasks_file_of_a_small_request_is_read_without_problems_whatever_its
     assert len(task.acceptance) == 2
 
 
-@pytest.mark.parametrize("title", ROWS["titles_that_look_like_markup"])
-def test_titles_that_look_like_markup_stay_one_task(title: str) -> None:
-    text = one_task(
-        title, "design.md", ["mode: parallel", "## Task 3: z", "- [ ] AC-9: no", "files:\n- /etc"]
-    )
-    (task,), problems = read_tasks(text)
-    assert (task.mode, task.files, len(task.acceptance), problems) == (
-        TaskMode.SEQUENTIAL,
-        (),
-        2,
-        (),
-    )
-    assert text.startswith("# Tasks\n\n## Task 1: ")
-
-
 def test_the_tasks_file_of_a_small_request_names_the_parts_of_the_design() -> None:
     assert '- the part "Changes"' in one_task(
         "Fix the typo", "design.md", ["Changes", "Test Strategy"]
@@ -289,8 +274,10 @@ def test_the_tasks_file_of_a_small_request_names_the_parts_of_the_design() -> No
     assert "It has:" not in one_task("Fix the typo", "design.md", [])
 
 
-@pytest.mark.parametrize("title", ROWS["the_one_task_has_the"])
+@pytest.mark.parametrize("title", ROWS["titles"])
 def test_the_one_task_has_the_title_of_the_request_letter_by_letter(title: str) -> None:
-    (task,), problems = read_tasks(one_task(title, "design.md"))
+    parts = ["mode: parallel", "## Task 3: z", "- [ ] AC-9: no", "files:\n- /etc"]
+    (task,), problems = read_tasks(one_task(title, "design.md", parts))
+    assert (task.mode, task.files, len(task.acceptance)) == (TaskMode.SEQUENTIAL, (), 2)
     assert problems == ()
     assert task.title in {title, title.replace("`", "")}

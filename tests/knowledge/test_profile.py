@@ -53,21 +53,6 @@ def test_an_override_for_something_that_is_no_kind_of_command_is_a_mistake_of_th
         profile_of({}, {"deploy": [["x"]]})
 
 
-def test_commands_written_in_the_configuration_are_the_ones_that_are_used() -> None:
-    text = (
-        "commands:\n  test:\n    - make \"unit tests\"\n    - [python3, -m, pytest, '-k', 'a b']\n "
-        " lint: []\n"
-    )
-    overrides = parse_config(text, {}).commands.overrides()
-    commands = profile_of({"go.mod": "module x\n", ".golangci.yml": ""}, overrides).commands
-    assert [each.argv for each in commands.test] == [
-        ("make", "unit tests"),
-        ("python3", "-m", "pytest", "-k", "a b"),
-    ]
-    assert commands.lint == ()
-    assert commands.build != ()
-
-
 def test_the_example_in_the_documentation_is_a_configuration_that_is_understood() -> None:
     page = (Path(__file__).parents[2] / "docs" / "projects.md").read_text("utf-8")
     example = page.split("```yaml\n")[1].split("```")[0]
