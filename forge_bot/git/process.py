@@ -142,7 +142,7 @@ def git(
         raise NotARepository(f"There is no folder {folder}.")
     fence = {} if upwards else {"GIT_CEILING_DIRECTORIES": str(folder.absolute().parent)}
     environment = {**_environment(), **fence, **(env or {})}
-    start = partial(_start, folder, args, environment, into, descriptors=descriptors)
+    start = partial(_start, folder, args, environment, into, descriptors)
     for _ in range(_MORE_TRIES):
         try:
             return _ended(start(), args, stdin, seconds, ok)
@@ -225,8 +225,7 @@ def _start(
     args: tuple[str, ...],
     env: dict[str, str],
     into: IO[bytes] | None,
-    words: int = subprocess.PIPE,
-    descriptors: tuple[int, ...] = (),
+    descriptors: tuple[int, ...],
 ) -> "subprocess.Popen[bytes]":
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     try:
@@ -236,7 +235,7 @@ def _start(
             env=env,
             stdin=subprocess.PIPE,
             stdout=into or subprocess.PIPE,
-            stderr=words,
+            stderr=subprocess.PIPE,
             pass_fds=descriptors,
             # A session of its own: ssh and filters end with git, and nothing asks questions on the
             # user's terminal.

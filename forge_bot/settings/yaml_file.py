@@ -123,14 +123,15 @@ def read_contents(text: str) -> YamlContents:
         if root is None:
             return YamlContents(None, {}, [])
         # Before the value is made: that writes out what `<<` merges.
-        places = list(islice(_lines(root, ()), _MOST_VALUES + 1))
+        twice: list[tuple[str, int]] = []
+        places = list(islice(_lines(root, (), twice), _MOST_VALUES + 1))
         if len(places) > _MOST_VALUES:
             raise ValueError(
                 f"more than {_MOST_VALUES:,} values, with every alias (*name) written out"
             )
         # The stubs lack a type there.
         value: object = loader.construct_document(root)  # pyright: ignore[reportUnknownMemberType]
-        return YamlContents(value, dict(places), list(_duplicates(root)))
+        return YamlContents(value, dict(places), twice)
     finally:
         loader.dispose()
 
@@ -164,27 +165,21 @@ def _describe_problem(name: str, lines: dict[Place, int], loc: Place, message: s
     return f"{name}:{lines.get(known, 1)}: {key or 'file'}: {message}"
 
 
-def _lines(node: yaml.Node, place: Place) -> Iterator[tuple[Place, int]]:
+def _lines(
+    node: yaml.Node, place: Place, twice: list[tuple[str, int]]
+) -> Iterator[tuple[Place, int]]:
+    """Yield each place with its line; add the keys that stand twice."""
     _check_depth(len(place))
     yield place, node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            inner = (*place, str(key.value))
-            yield from _lines(value, inner)
-            yield inner, key.start_mark.line + 1
-    elif isinstance(node, yaml.SequenceNode):
-        for number, value in enumerate(node.value):
-            yield from _lines(value, (*place, number))
-
-
-def _duplicates(node: yaml.Node) -> Iterator[tuple[str, int]]:
-    if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
-            if str(key.value) in seen:
-                yield str(key.value), key.start_mark.line + 1
-            seen.add(str(key.value))
-            yield from _duplicates(value)
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in seen:
+                twice.append((name, line))
+            seen.add(name)
+            yield from _lines(value, (*place, name), twice)
+            yield (*place, name), line
     elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            yield from _duplicates(value)
+        for number, value in enumerate(node.value):
+            yield from _lines(value, (*place, number), twice)
