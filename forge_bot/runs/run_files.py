@@ -193,16 +193,16 @@ class Leftover(Frozen):
 def leftovers(repository: Repository) -> tuple[Leftover, ...]:
     """Return the folders that the runs of this repository have left, by name."""
     known = {info.name: info for info in runs(repository)}
-    left_folders: list[Leftover] = []
-    for name, folder in _folders(repository):
-        info = known.get(name)
-        because = _against(repository, info, run_paths(repository, name))
-        branch = info.branch if info is not None and info.merge_branch else ""
-        size = _size(folder)
-        left_folders.append(
-            Leftover(run=name, folder=folder, branch=branch, size=size, kept_because=because)
+    return tuple(
+        Leftover(
+            run=name,
+            folder=folder,
+            branch=info.branch if (info := known.get(name)) and info.merge_branch else "",
+            size=_size(folder),
+            kept_because=_against(repository, info, run_paths(repository, name)),
         )
-    return tuple(left_folders)
+        for name, folder in _folders(repository)
+    )
 
 
 def remove_leftover(repository: Repository, left: Leftover) -> bool:

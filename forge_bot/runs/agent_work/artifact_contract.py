@@ -108,12 +108,7 @@ class ArtifactContract(Frozen):
             inspection = inspection.replace(
                 nothing_to_do=unneeded, problems=(*inspection.problems, *lacking)
             )
-        unseen = (
-            what_is_hidden(text)
-            if not any(problem.fatal for problem in inspection.problems)
-            else ""
-        )
-        if not unseen:
+        if any(one.fatal for one in inspection.problems) or not (unseen := what_is_hidden(text)):
             return inspection
         problem = Problem(place="", message=_HIDDEN.format(what=unseen), fatal=False)
         return inspection.replace(problems=(*inspection.problems, problem))
@@ -226,17 +221,18 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
         risks.append("there are no tests to verify with")
     if backend is BackendName.OFF:
         risks.append("project commands run without a sandbox: see forge-bot doctor")
-        if profile.commands.setup:
-            risks.append("setup has the machine's network, without a proxy")
-    elif backend is BackendName.LANDLOCK and profile.commands.setup:
-        risks.append(
-            "setup has no network namespace here: it could call any address at one port, past "
-            "the proxy"
-        )
+    if profile.commands.setup and backend in _SETUP_RISKS:
+        risks.append(_SETUP_RISKS[backend])
     return tuple(risks)
 
 
 _NAMED = 3
+_SETUP_RISKS: dict[BackendName | None, str] = {
+    BackendName.OFF: "setup has the machine's network, without a proxy",
+    BackendName.LANDLOCK: (
+        "setup has no network namespace here: it could call any address at one port, past the proxy"
+    ),
+}
 
 
 def inspected_with_graph(

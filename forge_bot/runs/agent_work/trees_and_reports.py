@@ -185,29 +185,17 @@ class AgentReports:
         self, action: SpawnAgent, task: TaskId | None, finished: WorkResult, worktree: AgentWorktree
     ) -> Landed:
         if finished.calls:
-            place = (action.phase, task)
-            return (
-                calls_requested(
-                    self.run,
-                    action.action_id,
-                    place,
-                    finished.calls,
-                    self.outside.catalogue,
-                    finished.usage,
-                ),
-                (),
-            )
+            return calls_requested(self.run, action, task, finished, self.outside.catalogue), ()
         answer, tries = finished.answer or finished.rejected, finished.tries
         if answer is not None and tries:
             text = with_tries(answer.artifact_markdown, tries)
             answer = answer.model_copy(update={"artifact_markdown": text})
-        if answer is None or self.applier.unplaceable(answer, worktree.tree):
-            reason = (
-                FailureReason.UNFIT
-                if answer is not None
-                else _WHY.get(finished.stop, FailureReason.LIMIT)
-            )
+        if answer is None:
+            reason = _WHY.get(finished.stop, FailureReason.LIMIT)
             return _report_failure(action, task, finished, reason, _why_not(finished)), ()
+        if self.applier.unplaceable(answer, worktree.tree):
+            unfit = FailureReason.UNFIT
+            return _report_failure(action, task, finished, unfit, _why_not(finished)), ()
         try:
             formatted = tries[-1].formatted if tries else ()
             return self.applier.land(action, task, answer, finished.usage, worktree.tree, formatted)
@@ -216,9 +204,8 @@ class AgentReports:
                 "Another task, done at the same time, changed the same place; start from the files"
                 f" as they are now. {conflict}"
             )
-            return _report_failure(
-                action, task, finished, FailureReason.CONFLICT, words.strip()
-            ), ()
+            failed = FailureReason.CONFLICT
+            return _report_failure(action, task, finished, failed, words.strip()), ()
 
 
 def _report_failure(

@@ -35,7 +35,7 @@ from forge_bot.agent.tools.skills import (
     skill_digest,
 )
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
-from forge_bot.engine import Exec, State
+from forge_bot.engine import Exec, SpawnAgent, State
 from forge_bot.engine.call_records import outstanding_call
 from forge_bot.engine.reports import (
     CallBegun,
@@ -195,12 +195,11 @@ class SkillPerformer:
 
 def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> CapabilityResult:
     """Return the result with the exit codes of the scripts, beside the agent's words."""
+    scripts = [item for item in finished.observations if item.capability == RUN_SCRIPT]
     ran = {
-        str(json.loads(item.params).get("path")): item
-        for item in finished.observations
-        if item.capability == RUN_SCRIPT and item.status in _RAN
+        str(json.loads(item.params).get("path")): item for item in scripts if item.status in _RAN
     }
-    refused = not ran and any(item.capability == RUN_SCRIPT for item in finished.observations)
+    refused = bool(scripts) and not ran
     facts = "; ".join(
         f"{name}: {item.note.partition(';')[0] or item.status.value}" for name, item in ran.items()
     )
@@ -228,14 +227,12 @@ Act = Callable[[CapabilityRequest, int], tuple[CapabilityResult, bool]]
 
 def calls_requested(
     run: Run,
-    action_id: str,
-    place: tuple[PhaseId, TaskId | None],
-    wanted: Sequence[CapabilityRequest],
+    action: SpawnAgent,
+    task: TaskId | None,
+    finished: WorkResult,
     catalogue: ToolCatalogue,
-    usage: Usage,
 ) -> CallsRequested:
     """Write the document that shows the calls, and return the report of their request."""
-    phase, task = place
     skills = catalogue.skill_definitions
     calls = tuple(
         RequestedCall(
@@ -245,33 +242,28 @@ def calls_requested(
             reasoning=" ".join(clean(request.reasoning).text.split())[:500],
             digest=catalogue.digests[request.capability],
         )
-        for request in wanted
+        for request in finished.calls
     )
     number = sum(name.startswith(CALLS) for name in run.state.artifacts) + 1
     name = f"{CALLS}{number}.json"
     raw = run.workspace.write(name, document(calls))
     return CallsRequested(
-        **head_of(action_id, run.now(), task),
-        phase=phase,
+        **head_of(action.action_id, run.now(), task),
+        phase=action.phase,
         task=task,
         calls=calls,
-        asks=any(request.capability in catalogue.asked for request in wanted),
+        asks=any(request.capability in catalogue.asked for request in finished.calls),
         artifact=name,
         blob=blob_id(raw),
-        usage=usage,
+        usage=finished.usage,
     )
 
 
 def document(calls: Sequence[RequestedCall | CallRecord]) -> str:
     """Return the document of exactly these calls: every argument, in full."""
+    keys = ("capability", "capability_type", "params", "reasoning", "digest")
     shown = [
-        {
-            "capability": call.capability,
-            "capability_type": call.capability_type,
-            "params": json.loads(call.params),
-            "reasoning": call.reasoning,
-            "digest": call.digest,
-        }
+        {key: getattr(call, key) for key in keys} | {"params": json.loads(call.params)}
         for call in calls
     ]
     return json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
