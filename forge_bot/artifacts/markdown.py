@@ -194,17 +194,12 @@ def _leaf(token: "Token", tokens: "Sequence[Token]", after: int) -> Block | None
         case "tr_open":
             cells = tuple(_words(_spans(inline)) for inline in _row(tokens, after))
             return Block(kind=BlockKind.ROW, cells=cells, header=tokens[after].type == "th_open")
-        case "fence":
-            return Block(
-                kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),), fence=token.info
-            )
-        case "code_block":
-            return Block(kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),))
+        case "fence" | "code_block":
+            fence = token.info if token.type == "fence" else None
+            return Block(kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),), fence=fence)
         case "html_block":
-            return Block(
-                kind=BlockKind.HTML,
-                spans=(InlineSpan(text=_TAG.sub("", _COMMENT.sub("", token.content))),),
-            )
+            words = _TAG.sub("", _COMMENT.sub("", token.content))
+            return Block(kind=BlockKind.HTML, spans=(InlineSpan(text=words),))
         case "hr":
             return Block(kind=BlockKind.RULE)
         case _:

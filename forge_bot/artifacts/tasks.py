@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import Block, BlockKind, read_blocks, sections_where, split_lines
 from forge_bot.artifacts.task_checks import check, normal_path, place
@@ -43,13 +42,6 @@ _FORMS = {
 }
 
 
-class _Section(NamedTuple):
-    """A task heading and the lines below it."""
-
-    heading: re.Match[str]
-    lines: Sequence[str]
-
-
 def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]]:
     """Return all tasks of a tasks.md in its order, and its problems.
 
@@ -62,8 +54,8 @@ def read_tasks(markdown: str) -> tuple[tuple[TaskSpec, ...], tuple[Problem, ...]
     blocks = read_blocks(markdown)
     problems = [*_stray_headings(blocks)]
     tasks: list[TaskSpec] = []
-    for section in _sections(markdown, blocks):
-        task, of_task = _read_task(section)
+    for heading, lines in _sections(markdown, blocks):
+        task, of_task = _read_task(heading, lines)
         tasks.append(task)
         problems += of_task
     if not tasks:
@@ -126,15 +118,17 @@ def _write_task(task: TaskSpec, body: Sequence[str], described: str) -> list[str
     ]
 
 
-def _sections(markdown: str, blocks: Sequence[Block]) -> Iterator[_Section]:
-    """Yield the tasks, with the lines that are neither code nor quoted."""
+def _sections(
+    markdown: str, blocks: Sequence[Block]
+) -> Iterator[tuple[re.Match[str], Sequence[str]]]:
+    """Yield the headings of tasks, with the lines below that are neither code nor quoted."""
     lines: list[str] = split_lines(markdown)
     for block in blocks:
         if block.kind in {BlockKind.CODE, BlockKind.HTML} or block.quoted:
             lines[block.line : block.end] = [""] * (block.end - block.line)
     for heading, end in sections_where(markdown, lambda block: _heading(block) is not None):
         if (match := _heading(heading)) is not None:
-            yield _Section(match, lines[heading.end : end])
+            yield match, lines[heading.end : end]
 
 
 def _heading(block: Block) -> re.Match[str] | None:
@@ -152,21 +146,21 @@ def _stray_headings(blocks: Sequence[Block]) -> Iterator[Problem]:
             yield Problem(place=one_line(block.text), message=message, fatal=True)
 
 
-def _read_task(section: _Section) -> tuple[TaskSpec, list[Problem]]:
-    here = place(section.heading["id"])
+def _read_task(heading: re.Match[str], lines: Sequence[str]) -> tuple[TaskSpec, list[Problem]]:
+    here = place(heading["id"])
     problems: list[Problem] = []
 
     def refuse(message: str, *, fatal: bool) -> None:
         problems.append(Problem(place=here, message=message, fatal=fatal))
 
-    values = _read_fields(section.lines)
-    for field, line in values.unread:
+    values, unread = _read_fields(lines)
+    for field, line in unread:
         refuse(f"“{line}” is not in the form of `{field}:`; {_FORMS[field]}", fatal=False)
-    modes, named = values.of[_Field.MODE], values.of[_Field.DEPENDS_ON]
-    for field, lines in ((_Field.MODE, modes), (_Field.DEPENDS_ON, named)):
-        if len(lines) != 1:
-            count = "is no line" if not lines else "is more than one line"
-            refuse(f"there {count} `{field}:`; {_FORMS[field]}", fatal=bool(lines))
+    modes, named = values[_Field.MODE], values[_Field.DEPENDS_ON]
+    for field, given in ((_Field.MODE, modes), (_Field.DEPENDS_ON, named)):
+        if len(given) != 1:
+            count = "is no line" if not given else "is more than one line"
+            refuse(f"there {count} `{field}:`; {_FORMS[field]}", fatal=bool(given))
     mode = next((mode for mode in TaskMode if modes[:1] == [mode.value]), None)
     if modes and mode is None:
         refuse(f"the mode “{modes[0]}” is unknown; {_FORMS[_Field.MODE]}", fatal=True)
@@ -174,49 +168,45 @@ def _read_task(section: _Section) -> tuple[TaskSpec, list[Problem]]:
     if named and ids is None:
         message = f"it depends on “{named[0]}”, which is no list of tasks"
         refuse(f"{message}; {_FORMS[_Field.DEPENDS_ON]}", fatal=True)
-    paths = [_PATH.fullmatch(line) for line in values.of[_Field.FILES]]
-    for path, line in zip(paths, values.of[_Field.FILES], strict=True):
-        if path is None:
+    files = list[str]()
+    for line in values[_Field.FILES]:
+        if (path := _PATH.fullmatch(line)) is not None:
+            files.append(_normal(path["quoted"] or path["bare"]))
+        else:
             message = f"“{line}” under files is not a path; {_FORMS[_Field.FILES]}"
             refuse(message, fatal=mode is TaskMode.PARALLEL)
-    files = (_normal(path["quoted"] or path["bare"]) for path in paths if path is not None)
     depends_on = re.findall(_ID, ids["ids"]) if ids is not None else []
     task = TaskSpec(
-        id=TaskId(section.heading["id"]),
-        title=section.heading["title"],
+        id=TaskId(heading["id"]),
+        title=heading["title"],
         mode=mode or TaskMode.SEQUENTIAL,
         files=tuple(dict.fromkeys(files)),
         depends_on=tuple(map(TaskId, dict.fromkeys(depends_on))),
-        acceptance=tuple(values.of[_Field.ACCEPTANCE]),
+        acceptance=tuple(values[_Field.ACCEPTANCE]),
     )
     return task, problems
 
 
-class _Values(NamedTuple):
-    """The values of each field, and the lines that hold a list's value beside its name."""
-
-    of: dict[_Field, list[str]]
-    unread: list[tuple[_Field, str]]
-
-
-def _read_fields(lines: Sequence[str]) -> _Values:
-    values = _Values({field: [] for field in _Field}, [])
+def _read_fields(lines: Sequence[str]) -> tuple[dict[_Field, list[str]], list[tuple[_Field, str]]]:
+    """Return the values of each field, and the lines that hold a list's value beside its name."""
+    values: dict[_Field, list[str]] = {field: [] for field in _Field}
+    unread: list[tuple[_Field, str]] = []
     current: _Field | None = None
     for line in lines:
         bullet = _BULLET.fullmatch(line.rstrip()) if current in _LISTED else None
         if (match := _FIELD.fullmatch(line.rstrip())) is not None:
             current = _Field(match["name"].lower())
             if current not in _LISTED:
-                values.of[current].append(match["value"])
+                values[current].append(match["value"])
             elif match["value"] not in {"", "[]"}:
-                values.unread.append((current, one_line(line)))
+                unread.append((current, one_line(line)))
         elif current is not None and bullet is not None:
-            values.of[current].append(bullet["text"])
-        elif current is _Field.ACCEPTANCE and line.startswith("  ") and values.of[current]:
-            values.of[current][-1] += f" {line.strip()}"
+            values[current].append(bullet["text"])
+        elif current is _Field.ACCEPTANCE and line.startswith("  ") and values[current]:
+            values[current][-1] += f" {line.strip()}"
         elif line.strip():
             current = None
-    return values
+    return values, unread
 
 
 def _normal(path: str) -> str:

@@ -23,6 +23,7 @@ from forge_bot.project.graph.graph_answers import (
     manifest_document,
     repo_map,
     stack_document,
+    taxonomy,
 )
 from forge_bot.project.graph.project_graph import ProjectGraph
 from forge_bot.project.graph.read_graph import GraphReader
@@ -356,22 +357,10 @@ def _list_errors() -> JsonValue:
     ]
 
 
-def _read_taxonomy() -> JsonValue:
-    from forge_bot.project.graph.graph_answers import taxonomy
-
-    return taxonomy()
-
-
-def _read_manifest_schema() -> JsonValue:
-    from forge_bot.project.graph.verify_graph import manifest_schema
-
-    return manifest_schema()
-
-
 SCHEMAS: dict[str, Callable[[], Any]] = {
     "state": State.model_json_schema,
     "errors": _list_errors,
     "ui": UIComponent.model_json_schema,
-    "taxonomy": _read_taxonomy,
-    "manifest/v1": _read_manifest_schema,
+    "taxonomy": taxonomy,
+    "manifest/v1": Manifest.model_json_schema,
 }

@@ -156,13 +156,11 @@ class GraphReader:
 
     def _graph(self, files: ProjectFiles) -> ProjectGraph:
         if self._known is None or self._known[0].entries != files.entries:
-            self._known = (files, self._make_graph(files))
+            listing, facts = files.listing(), self._facts_of(files)
+            nodes = with_tests(_nodes(listing, facts))
+            graph = ProjectGraph(nodes, _commands(listing), facts, files.text, files.blob)
+            self._known = (files, graph)
         return self._known[1]
-
-    def _make_graph(self, files: ProjectFiles) -> ProjectGraph:
-        listing, facts = files.listing(), self._facts_of(files)
-        nodes = with_tests(_nodes(listing, facts))
-        return ProjectGraph(nodes, _commands(listing), facts, files.text, files.blob)
 
     def _facts_of(self, files: ProjectFiles) -> dict[str, FileFacts]:
         """Return the facts of files, those that are known and newly read ones."""

@@ -9,8 +9,7 @@ glob (`shop/*/api.py`); the more exact one counts.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from pydantic import Field, TypeAdapter
 
@@ -47,7 +46,7 @@ def read_manifest(text: str) -> Manifest:
         return Manifest()
     from forge_bot.settings.yaml_file import read_yaml
 
-    return read_yaml(text, MANIFEST, _adapter(), BadManifest, _KEYS)
+    return read_yaml(text, MANIFEST, TypeAdapter(Manifest), BadManifest, _KEYS)
 
 
 def problems_of_manifest(text: str | None) -> tuple[str, ...]:
@@ -57,10 +56,6 @@ def problems_of_manifest(text: str | None) -> tuple[str, ...]:
     except BadManifest as error:
         return (error.message, *error.details)
     return ()
-
-
-def manifest_schema() -> dict[str, Any]:
-    return _adapter().json_schema()
 
 
 def declared(graph: ProjectGraph) -> tuple[ProjectGraph, Manifest]:
@@ -87,11 +82,6 @@ def matching(graph: ProjectGraph, selector: str) -> tuple[str, ...]:
 
 def _exactness(name: str) -> tuple[bool, bool, int]:
     return ("*" not in name, not name.endswith("/"), len(name))
-
-
-@cache
-def _adapter() -> TypeAdapter[Manifest]:
-    return TypeAdapter(Manifest)
 
 
 _KEYS = (
