@@ -17,7 +17,6 @@ from forge_bot.project.graph.syntax import (
     Grammar,
     ImportLine,
     Resolution,
-    Resolve,
     Stack,
     quoted_import,
     read_source,
@@ -32,11 +31,6 @@ _MAINS = ("source", "module", "main", "types", "typings")
 _USUAL = ("src/index", "index", "src/main", "lib/index")
 _ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _LONGEST = 500
-
-
-def javascript_resolver(listing: Listing) -> Resolve:
-    """Return the resolver for the JavaScript and TypeScript files of a repository."""
-    return _JavaScriptFiles(listing).resolve
 
 
 class _JavaScriptFiles:
@@ -119,10 +113,9 @@ _COMMA = re.compile(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
 
 
 class _Options(NamedTuple):
-    """A tsconfig's settings for imports: patterns, each with its folder, and a base folder."""
+    """A tsconfig's settings for imports: patterns with the paths they mean, and a base folder."""
 
     patterns: Mapping[str, tuple[str, ...]] = {}
-    start: str = ""
     base: str | None = None
 
 
@@ -135,12 +128,12 @@ class _TypeScriptPaths:
 
     def candidates(self, folder: str, name: str) -> tuple[tuple[str, ...], bool]:
         """Return the paths to try for a name, and whether the name can only be the project's."""
-        patterns, start, base = self._for(folder)
+        patterns, base = self._for(folder)
         fitting = [pattern for pattern in patterns if _matched(pattern, name) is not None]
         # The longest fitting pattern counts, as TypeScript has it.
         best = max(fitting, key=lambda pattern: len(pattern.partition("*")[0]), default="")
-        rest, root = _matched(best, name) or "", start if base is None else base
-        paths = [join(root, to.replace("*", rest)) for to in patterns.get(best, ())]
+        rest = _matched(best, name) or ""
+        paths = [to.replace("*", rest) for to in patterns.get(best, ())]
         paths += [] if base is None else [join(base, name)]
         inside = (path for path in map(normpath, paths) if not path.startswith(".."))
         return tuple(inside), best not in {"", "*"}
@@ -163,8 +156,12 @@ class _TypeScriptPaths:
             base = normpath(join(folder, url))
             options = options._replace(base="" if base == "." else base)
         if paths := table(own, "paths"):
-            patterns = {name: strings(targets) for name, targets in paths.items()}
-            options = options._replace(patterns=patterns, start=folder)
+            root = folder if options.base is None else options.base
+            patterns = {
+                name: tuple(join(root, target) for target in strings(targets))
+                for name, targets in paths.items()
+            }
+            options = options._replace(patterns=patterns)
         return options
 
 
@@ -214,37 +211,26 @@ _TYPES = """
 _SCRIPT = Grammar("tree_sitter_javascript", _DEFINITIONS + _IMPORTS)
 _TYPED = Grammar("tree_sitter_typescript", _DEFINITIONS + _IMPORTS + _TYPES, "language_typescript")
 _TYPED_MARKUP = Grammar("tree_sitter_typescript", _TYPED.query, "language_tsx")
-_BEGINS = re.compile(rb"<script\b", re.IGNORECASE)
-_ENDS = re.compile(rb"</script\s*>", re.IGNORECASE)
+_NO_SCRIPT = re.compile(
+    rb"(?:\A|</script\s*>).*?(?:<script\b[^>]{0,500}>|\Z)", re.IGNORECASE | re.DOTALL
+)
+"""What stands in a component before its scripts, between them and behind them."""
 
 
 def _read(path: str, data: bytes) -> FileFacts:
     ending = splitext(path)[1]
     if ending in {".vue", ".svelte"}:
-        return unreadable(data) or read_source(_TYPED, _script_of(data), quoted_import)
+        scripts = _NO_SCRIPT.sub(lambda rest: b"\n" * rest[0].count(b"\n"), data)
+        return unreadable(data) or read_source(_TYPED, scripts, quoted_import)
     grammar = {".ts": _TYPED, ".mts": _TYPED, ".cts": _TYPED, ".tsx": _TYPED_MARKUP}
     return read_source(grammar.get(ending, _SCRIPT), data, quoted_import)
-
-
-def _script_of(data: bytes) -> bytes:
-    """Return the scripts of a component at their lines, and blank lines for the rest."""
-    made: list[bytes] = []
-    place = 0
-    while (begins := _BEGINS.search(data, place)) is not None:
-        start = data.find(b">", begins.end()) + 1
-        ends = _ENDS.search(data, start) if start else None
-        if ends is None:
-            break
-        made += [b"\n" * data.count(b"\n", place, start), data[start : ends.start()]]
-        place = ends.start()
-    return b"".join(made)
 
 
 JAVASCRIPT = Stack(
     name="JavaScript and TypeScript",
     endings=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
     read=_read,
-    resolver=javascript_resolver,
+    resolver=lambda listing: _JavaScriptFiles(listing).resolve,
     promise="definitions and imports; tsconfig paths, index files, packages of a workspace",
     new_file="/** {purpose} */\n",
 )

@@ -19,7 +19,6 @@ from forge_bot.project.graph.syntax import (
     Grammar,
     ImportLine,
     Resolution,
-    Resolve,
     Stack,
     read_source,
     words_of,
@@ -32,10 +31,6 @@ if TYPE_CHECKING:
 
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _FORMS = ("/__init__.py", ".py", "/__init__.pyi", ".pyi")
-
-
-def python_resolver(listing: Listing) -> Resolve:
-    return _PythonRoots(listing).resolve
 
 
 class _PythonRoots:
@@ -170,7 +165,7 @@ PYTHON = Stack(
     name="Python",
     endings=(".py", ".pyi"),
     read=_read,
-    resolver=python_resolver,
+    resolver=lambda listing: _PythonRoots(listing).resolve,
     promise="definitions and imports; src layouts, namespace packages and relative imports",
     new_file='"""{purpose}"""\n',
 )
