@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import cast
 
 from forge_bot.text_format import names
@@ -93,14 +94,7 @@ def join(folder: str, name: str) -> str:
 
 def above(path: str) -> tuple[str, ...]:
     """Return all folders above a path, without the root."""
-    folder, slash, _ = path.rpartition("/")
-    return _with_above(folder) if slash else ()
-
-
-@lru_cache(maxsize=10_000)
-def _with_above(folder: str) -> tuple[str, ...]:
-    parts = folder.split("/")
-    return tuple("/".join(parts[: depth + 1]) for depth in range(len(parts)))
+    return tuple(accumulate(path.split("/")[:-1], join))
 
 
 _SHOWN = 6

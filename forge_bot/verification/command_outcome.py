@@ -271,7 +271,7 @@ def shown_output(
         return _end(whole, characters, room)
     blocks = sorted(blocks, key=lambda block: not any(about(item, block) for item in first))
     words = "\n\n".join(block.text for block in blocks)
-    words = _beginning(words, characters * 3 // 4, room * 3 // 4)
+    words = "\n".join(words[: characters * 3 // 4].split("\n")[: room * 3 // 4])
     left = characters - len(words) - len(GAP) - 2
     behind = max((block.after for block in blocks if block.text in words), default=0)
     end = _end("\n".join(lines[behind:]).strip("\n"), left, room - words.count("\n") - 2)
@@ -299,10 +299,6 @@ def _block(title: str, block: Sequence[str], after: int) -> Iterator[FailureBloc
     if len(lines) > _BLOCK_HEAD + _BLOCK_END:
         lines = [*lines[:_BLOCK_HEAD], GAP, *lines[-_BLOCK_END:]]
     yield FailureBlock(title=title, text="\n".join(lines).rstrip(), after=after)
-
-
-def _beginning(text: str, characters: int, most_lines: int) -> str:
-    return "\n".join(text[:characters].split("\n")[:most_lines])
 
 
 def _end(text: str, characters: int, most_lines: int) -> str:

@@ -121,10 +121,6 @@ def read_jest(text: str, sign: str = " › ") -> RunnerResult:
     return _result(cases, whole=not report.get("wasInterrupted"))
 
 
-def read_vitest(text: str) -> RunnerResult:
-    return read_jest(text, " > ")
-
-
 def read_mocha(text: str) -> RunnerResult:
     """Read the report of Mocha, which prints nothing else: what is shown is made of it."""
     report = json.loads(text)

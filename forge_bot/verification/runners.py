@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import pairwise
 from posixpath import basename, normpath
 from shlex import quote
@@ -300,7 +301,7 @@ RUNNERS = (
         ("vitest",),
         report="vitest.json",
         words=("--reporter=default", "--reporter=json", "--outputFile.json={}/vitest.json"),
-        read_report=output.read_vitest,
+        read_report=partial(output.read_jest, sign=" > "),
         select=_select_javascript,
         titles=(r" FAIL  (?P<title>.+)",),
     ),

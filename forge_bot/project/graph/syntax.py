@@ -160,12 +160,8 @@ def _is_heap(node: "Node") -> bool:
 def broken_line(root: "Node") -> int:
     """Return the line of the first place that does not fit the grammar."""
     node = root
-    while (
-        inner := next(
-            (child for child in node.children if child.has_error or child.is_missing), None
-        )
-    ) is not None:
-        node = inner
+    while broken := [child for child in node.children if child.has_error or child.is_missing]:
+        node = broken[0]
     return node.start_point[0] + 1
 
 

@@ -5,6 +5,7 @@ configures, else those that tox or CI calls.
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from posixpath import basename, dirname
 from typing import Literal
 
@@ -165,17 +166,11 @@ def _lines_of_ci(listing: Listing) -> Iterator[tuple[str, str]]:
         if name.startswith("testenv"):
             yield from (("tox.ini", line) for line in section.get("commands", "").splitlines())
     for path in listing.below(WORKFLOWS):
-        for job in table(_yaml(listing.text(path)), "jobs").values():
-            for step in items(table(job).get("steps")):
-                lines = string(table(step).get("run")).splitlines()
-                yield from ((path, line) for line in lines)
-
-
-def _yaml(text: str) -> object:
-    try:
-        return read_contents(text).value
-    except (yaml.YAMLError, ValueError):
-        return None
+        with suppress(yaml.YAMLError, ValueError):
+            for job in table(read_contents(listing.text(path)).value, "jobs").values():
+                for step in items(table(job).get("steps")):
+                    lines = string(table(step).get("run")).splitlines()
+                    yield from ((path, line) for line in lines)
 
 
 def _words(line: str) -> list[str]:
