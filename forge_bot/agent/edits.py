@@ -112,14 +112,13 @@ class Folder:
             raise PathEscapes(f"{name} is a file, so nothing can lie below it.")
         if not folder.is_dir():
             return
-        if (folder / ".git").exists() or (not any(folder.iterdir()) and self._is_submodule(name)):
+        staged = ("ls-files", "--stage", "-z", "--", f":(literal){name}")
+        if (folder / ".git").exists() or (
+            not any(folder.iterdir()) and git(self._root, *staged).text.startswith(_SUBMODULE)
+        ):
             raise PathEscapes(
                 f"{name} is a repository of its own, so {path} cannot be changed from here."
             )
-
-    def _is_submodule(self, name: str) -> bool:
-        listed = git(self._root, "ls-files", "--stage", "-z", "--", f":(literal){name}")
-        return listed.text.startswith(_SUBMODULE)
 
     def line_end_of_kind(self, path: str) -> str:
         """Return the line end of most of the first files of a kind that git carries; empty without

@@ -207,7 +207,8 @@ def _name_unseen(lines: list[str], old: str) -> str:
         compared = SequenceMatcher(None, line[:_COMPARED], quoted[:_COMPARED], autojunk=False)
         for operation, first, last, start, end in compared.get_opcodes():
             signs = line[first:last], quoted[start:end]
-            if operation != "equal" and not all(map(_is_plain, signs)):
+            plain = all(part.isascii() and part.isprintable() for part in signs)
+            if operation != "equal" and not plain:
                 there, here = (code_points(part[:_SIGNS_NAMED]) or "nothing" for part in signs)
                 sentences[f"The file has {there} where `old` has {here}."] = None
     return "".join(f"\n{sentence}" for sentence in list(sentences)[:_SIGNS_NAMED])
@@ -216,8 +217,3 @@ def _name_unseen(lines: list[str], old: str) -> str:
 def code_points(text: str) -> str:
     """Return the code points of some characters, each with its name."""
     return ", ".join(f"U+{ord(sign):04X} {unicodedata.name(sign, '').lower()}" for sign in text)
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether a reader can tell these characters from all others."""
-    return text.isascii() and text.isprintable()

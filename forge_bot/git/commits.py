@@ -2,6 +2,7 @@
 (git-config(1), `gpg.format`).
 """
 
+import os
 import posixpath
 import re
 import subprocess
@@ -209,7 +210,7 @@ def _addable(folder: Path, paths: list[str], index: Mapping[str, str]) -> list[s
     """Return the paths that exist or are in the index; `git add` fails for any other, such as a
     deletion staged before.
     """
-    gone = {path for path in paths if not _present(folder, path)}
+    gone = {path for path in paths if not os.path.lexists(folder / path)}
     tracked = git(folder, "ls-files", "-z", "--", *gone, env=index).names if gone else ()
     lost = {
         path
@@ -217,11 +218,6 @@ def _addable(folder: Path, paths: list[str], index: Mapping[str, str]) -> list[s
         if not any(name == path or name.startswith(f"{path}/") for name in tracked)
     }
     return [path for path in paths if path not in lost]
-
-
-def _present(folder: Path, path: str) -> bool:
-    place = folder / path
-    return place.is_symlink() or place.exists()
 
 
 def message_text(message: str, trailers: Sequence[tuple[str, str]]) -> str:

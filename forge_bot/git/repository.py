@@ -113,7 +113,8 @@ class Repository:
         """Return origin's default branch; without one, the first of init.defaultBranch, main
         and master that exists.
         """
-        origin = revisions.symbolic_target(self.root, f"{_ORIGIN_HEAD}HEAD")
+        words = ("symbolic-ref", "--quiet", f"{_ORIGIN_HEAD}HEAD")
+        origin = git(self.root, *words, ok=(0, 1, 128)).line
         if origin.startswith(_ORIGIN_HEAD):
             return origin.removeprefix(_ORIGIN_HEAD)
         configured = git(self.root, "config", "--get", "init.defaultBranch", ok=(0, 1)).line

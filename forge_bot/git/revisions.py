@@ -54,12 +54,6 @@ def ref_target(folder: Path, ref: str) -> str | None:
     return answer.line if answer.code == 0 else None
 
 
-def symbolic_target(folder: Path, ref: str) -> str:
-    """Return the target of a symbolic ref; empty if there is none, or the ref is not symbolic."""
-    answer = git(folder, "symbolic-ref", "--quiet", ref, ok=(0, 1, 128))
-    return answer.line if answer.code == 0 else ""
-
-
 def commit_id(folder: Path, revision: str) -> str:
     """Id of the commit that a branch, tag, id or expression names. Raises GitFailed if none."""
     return _object_id(folder, revision, "commit")

@@ -250,7 +250,9 @@ def watch(
                 )
             if ending is not None:
                 stop()
-                _take_the_rest(waiting, kept)
+                until = monotonic() + _PATIENCE_SECONDS
+                while (left := until - monotonic()) > 0 and not _take(waiting, kept, left):
+                    pass
     except BaseException:
         stop()
         raise
@@ -264,12 +266,6 @@ def _take(waiting: selectors.DefaultSelector, kept: BoundedOutput, seconds: floa
         kept.add(piece)
         return not piece
     return False
-
-
-def _take_the_rest(waiting: selectors.DefaultSelector, kept: BoundedOutput) -> None:
-    until = monotonic() + _PATIENCE_SECONDS
-    while (left := until - monotonic()) > 0 and not _take(waiting, kept, left):
-        pass
 
 
 def _ending(above: int, limits: ResourceLimits, called_off: Event | None) -> Ending | None:

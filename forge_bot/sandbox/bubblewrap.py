@@ -72,7 +72,8 @@ def mounts(seen: VisibleFiles, holes: Protected, shared_memory_bytes: int) -> li
     words += _list_mounts(seen, holes)
     for private in seen.hidden:
         file = ["--ro-bind", os.devnull, str(private)]
-        words += _nothing_at(private) if private.is_dir() else file
+        nothing = ["--perms", "0555", "--tmpfs", str(private), "--remount-ro", str(private)]
+        words += nothing if private.is_dir() else file
     for private, copy in seen.replaced.items():
         words += ["--ro-bind", str(copy), str(private)]
     return [*words, "--remount-ro", "/"]
@@ -127,10 +128,6 @@ def _list_mounts(seen: VisibleFiles, holes: Protected) -> list[str]:
 
 def _bind(option: str, place: Path) -> list[str]:
     return [option, str(place), str(place)]
-
-
-def _nothing_at(place: Path) -> list[str]:
-    return ["--perms", "0555", "--tmpfs", str(place), "--remount-ro", str(place)]
 
 
 ALONE = (

@@ -81,7 +81,9 @@ def read_exchanges(path: Path) -> tuple[Exchange, ...]:
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
-        items = _read_lines(text) if path.suffix == ".jsonl" else yaml.safe_load(text)
+        lines = [line for line in text.split("\n") if line.strip()]
+        is_record = path.suffix == ".jsonl"
+        items = [json.loads(line) for line in lines] if is_record else yaml.safe_load(text)
         return _EXCHANGES.validate_python(items)
     except ValidationError as error:
         first = error.errors()[0]
@@ -90,10 +92,6 @@ def read_exchanges(path: Path) -> tuple[Exchange, ...]:
         raise BadRecord(f"{path}, entry {int(number) + 1}: {place}: {first['msg']}.") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise BadRecord(f"{path} cannot be read: {error}.") from error
-
-
-def _read_lines(text: str) -> list[object]:
-    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 class Recorder:

@@ -9,7 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from contextlib import suppress
 from http import HTTPStatus
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -331,7 +331,9 @@ def _count_usage(name: str, call: ModelCall, text: str, response: "ModelResponse
     whatever a server reports.
     """
     counts = response.usage
-    read, written, cost = counts.input_tokens, counts.output_tokens, _cost(response)
+    read, written, cost = counts.input_tokens, counts.output_tokens, None
+    with suppress(LookupError, ValueError):
+        cost = response.cost().total_price
     cached = min(max(counts.cache_read_tokens, 0), max(read, 0))
     if not (0 < read <= _MOST_TOKENS and 0 <= written <= _MOST_TOKENS):
         read, cached = prompt_tokens(call.messages), 0
@@ -345,10 +347,3 @@ def _count_usage(name: str, call: ModelCall, text: str, response: "ModelResponse
         cost=worst_case(name, read, written) if cost is not None and cost < 0 else cost,
         model=response.model_name or name,
     )
-
-
-def _cost(response: "ModelResponse") -> Decimal | None:
-    try:
-        return response.cost().total_price
-    except (LookupError, ValueError):
-        return None

@@ -87,14 +87,6 @@ class RunSnippet(Frozen):
 OnSnippet = Callable[[RunSnippet], str]
 
 
-def _tell_past_runs(ask: OnWords, wanted: PastRuns, limit: int) -> ProviderResult:
-    return head(ask(wanted.query) or "No earlier run resembles this.", limit)
-
-
-def _tell_output(run: OnSnippet, wanted: RunSnippet, limit: int) -> ProviderResult:
-    return ends(run(wanted), limit)
-
-
 def _run_on_paths(run: OnPaths, wanted: RunTests | LintCheck, limit: int) -> ProviderResult:
     """Return the output of a project command.
 
@@ -154,13 +146,21 @@ class ProviderContext:
         self.add("git_log", GitLog, partial(git_log, root))
         self.add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
         if past_runs:
-            self.add("past_runs", PastRuns, partial(_tell_past_runs, past_runs))
+            none = "No earlier run resembles this."
+            self.add(
+                "past_runs", PastRuns, lambda one, limit: head(past_runs(one.query) or none, limit)
+            )
         if run_tests:
             self.add("run_tests", RunTests, partial(_run_on_paths, run_tests), Effect.RUNS)
         if lint_check:
             self.add("lint_check", LintCheck, partial(_run_on_paths, lint_check), Effect.RUNS)
         if run_snippet:
-            self.add(RUN_SNIPPET, RunSnippet, partial(_tell_output, run_snippet), Effect.RUNS)
+            self.add(
+                RUN_SNIPPET,
+                RunSnippet,
+                lambda one, limit: ends(run_snippet(one), limit),
+                Effect.RUNS,
+            )
 
     def add(
         self,
