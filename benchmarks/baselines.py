@@ -18,7 +18,6 @@ from typing import NamedTuple
 from forge_bot.git import Repository, Tree
 from forge_bot.git.process import git
 from forge_bot.runs.notifications import Message, Notice
-from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.settings import Config
@@ -94,7 +93,6 @@ def baseline(place: Path, commit: str, variables: Mapping[str, str]) -> Baseline
             repository,
             Tree(clone),
             config,
-            profile_at(repository, commit, config),
             tell,
             Foundation(commit, tuple[bytes, ...]),
         )

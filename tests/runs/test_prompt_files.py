@@ -66,8 +66,8 @@ def test_the_code_that_raises_an_error_is_shown_before_the_one_that_defines_it(
     code = f"{LARGE[:9_000]}def turn(page):\n    if page < 0:\n"
     code += '        raise PageError("a page has to be positive", page)\n'
     here = repository(tmp_path, {"app/errors.py": errors, "app/turning.py": code})
-    requests = ("`PageError` for page 0", 'page 0 gives "a page has to be positive, not 0"')
-    for request in requests:
+    shown: list[InputFile] = []
+    for request in ("`PageError` for page 0", '0 gives "a page has to be positive, not 0"'):
         shown = PromptFiles(here, here.commit_id("main"), request).looked_up()
         assert files(shown)[0] == "app/turning.py"
         assert "if page < 0" in next(each.text for each in shown if each.kind == "file")
