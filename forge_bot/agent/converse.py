@@ -70,7 +70,7 @@ async def converse(
     images: Mapping[str, bytes] | None = None,
 ) -> WorkResult:
     """Ask, look up and ask again until `check` accepts an answer or a limit is reached. What the
-    journal has is neither asked nor looked up again. `images` has bytes of images by digest.
+    journal has is neither asked nor looked up again. `images` has their bytes by digest.
 
     `check` returns complaints that the model can act on, `run_commands` the results of the
     project's commands on edits. Set-up errors and an exhausted record are raised; every other
@@ -86,13 +86,12 @@ async def converse(
         run_commands,
     )
     talk.begin(journal.sent(f"{assignment.prefix}1") or await opening())
+    answer, stop = None, Stopped(StopReason.ANSWERED)
     try:
-        answer = None
         while answer is None:
             answer = await talk.turn()
-        stop = Stopped(StopReason.ANSWERED)
     except Stopped as stopped:
-        answer, stop = None, stopped
+        stop = stopped
     return talk.result(answer, stop)
 
 
@@ -321,11 +320,8 @@ class _Conversation:
         last.
         """
         limits = self.limits
-        message = (
-            words
-            if isinstance(words, ChatMessage)
-            else ChatMessage(role=MessageRole.USER, text=words)
-        )
+        is_ours = isinstance(words, str)
+        message = ChatMessage(role=MessageRole.USER, text=words) if is_ours else words
         whole = (*self.messages, message)
         if last is None and self._used + 2 * prompt_tokens(whole) > limits.input_tokens:
             last = StopReason.TOKEN_BUDGET

@@ -29,10 +29,11 @@ from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.sdk_server.client_sessions import SessionPolicy, may_change
 from forge_bot.mcp_server.sdk_server.protocol import ROOTS, ForgeServer, list_problems
 from forge_bot.mcp_server.sdk_server.tools import (
-    add_beginning_tools,
+    add_begin_tool,
     add_loop_tool,
     add_report_tool,
     add_side_tools,
+    add_task_tool,
 )
 from forge_bot.mcp_server.tool_results import describe_error, make_sendable
 
@@ -49,7 +50,8 @@ def make_server(folder: Path | None, *, debug: bool = False, by_path: bool = Fal
     """
     server = ForgeServer(folder, debug=debug, by_path=by_path)
     for add in (
-        add_beginning_tools,
+        add_task_tool,
+        add_begin_tool,
         add_loop_tool,
         add_report_tool,
         add_side_tools,

@@ -51,8 +51,8 @@ WRITES = ToolAnnotations(
 )
 
 
-def add_beginning_tools(server: ForgeServer) -> None:
-    """The two tools before a run begins."""
+def add_task_tool(server: ForgeServer) -> None:
+    """Add the tool that reads a task."""
 
     # The request for roots has the form that both eras of the protocol understand
     # (https://modelcontextprotocol.io/specification, roots).
@@ -78,6 +78,10 @@ def add_beginning_tools(server: ForgeServer) -> None:
             return make_result(answer)
         links: list[JsonValue] = [state_address(str(answer["workspace"]))]
         return make_result(answer, meta={"resource_links": links})
+
+
+def add_begin_tool(server: ForgeServer) -> None:
+    """Add the tool that begins a run."""
 
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_init_with_context(
