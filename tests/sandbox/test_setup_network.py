@@ -1,4 +1,6 @@
-"""A box with network reaches registries and named hosts through a proxy, and nothing else."""
+"""A box with network reaches registries and named hosts through a proxy, and nothing else; one
+without it the services that are declared.
+"""
 
 import socket
 import threading
@@ -18,6 +20,7 @@ from forge_bot.sandbox.setup_network import (
     named_places,
     registry_places,
 )
+from tests.sandbox.scene import Attempt, World
 
 FETCH = """
 import os, urllib.request
@@ -128,3 +131,70 @@ def test_the_machines_own_proxy_is_asked_for_allowed_hosts_only() -> None:
         for host in ("vault.corp", "10.0.0.1", "example.org"):
             with pytest.raises(PermissionError, match="is not a registry"):
                 policy.connect(host, 443, "https")
+
+
+def test_with_network_nothing_of_this_machine_is_reached(
+    walled: BackendName, worktree: Path, tmp_path: Path
+) -> None:
+    world = World(tmp_path / "outside")
+    code = """
+import os, socket
+E = os.environ
+try: socket.socket(type=2, family=2).sendto(b'x', ('127.0.0.1', int(E['UDP'])))
+except OSError: pass  # in a network of its own it may send, since nobody is there
+for attempt in (
+    lambda: socket.create_connection(('127.0.0.1', int(E['TCP'])), 5),
+    lambda: socket.socket().sendto(b'x', socket.MSG_FASTOPEN, ('127.0.0.1', int(E['TCP']))),
+    lambda: socket.socket().sendmsg([b'x'], [], socket.MSG_FASTOPEN, ('127.0.0.1', int(E['TCP']))),
+    lambda: socket.socket(proto=socket.IPPROTO_MPTCP).connect(('127.0.0.1', int(E['TCP']))),
+    lambda: socket.socket(socket.AF_UNIX).connect(chr(0) + E['ABSTRACT']),
+    lambda: socket.socket(socket.AF_UNIX).connect(E['OUTSIDE'] + '/s'),
+    lambda: socket.socketpair(1, 2)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'),
+    lambda: socket.socketpair(1, 3)[0].sendmsg([b'x'], [], 0, E['OUTSIDE'] + '/d'),
+    lambda: socket.socket(1, 3).sendto(b'x', E['OUTSIDE'] + '/d'),
+    lambda: socket.socket(1, 5).connect(E['OUTSIDE'] + '/q'),
+    lambda: socket.socketpair(1, 5)[0].connect(E['OUTSIDE'] + '/q'),
+    lambda: socket.socketpair(1, 1)[0].connect(E['OUTSIDE'] + '/s'),
+):
+    try: attempt()
+    except OSError: print('NO')
+"""
+    box = Box(worktree=worktree, network=True, env=world.variables(), readable=(world.folder,))
+    outcome = run(walled, box, ["python3", "-c", code])
+    reached = world.reached()
+    world.close()
+    assert outcome.output == "NO\n" * 12
+    assert reached == []
+
+
+ASK = """
+import sys, urllib.request
+for port in sys.argv[1:] or PORTS:
+    try: print(port, urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=20).read().decode())
+    except OSError as error: print(port, "failed")
+"""
+
+
+def port_of(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+def test_a_declared_service_answers_and_its_neighbour_does_not(
+    bubblewrap: BackendName, attempt: Attempt
+) -> None:
+    with web("rows") as database, web("a secret") as other:
+        ports = [port_of(database), port_of(other)]
+        output = attempt(bubblewrap, f"PORTS = {ports}\n{ASK}", services=(ports[0],)).output
+    assert f"{ports[0]} rows" in output
+    assert f"{ports[1]} failed" in output
+
+
+def test_setup_has_the_proxy_and_no_service(bubblewrap: BackendName, attempt: Attempt) -> None:
+    with web("rows") as database:
+        port = port_of(database)
+        code = (
+            "import socket\n"
+            f"try: socket.create_connection(('127.0.0.1', {port}), 5); print('open')\n"
+            "except OSError: print('closed')"
+        )
+        assert attempt(bubblewrap, code, services=(port,), network=True).output == "closed\n"
