@@ -113,18 +113,6 @@ def test_a_shim_gives_way_to_the_python_that_runs_forge_bot(
     assert outcome.output == f"{sys.base_prefix}\n"
 
 
-def test_a_node_of_its_own_is_seen_with_what_lies_beside_it(
-    chosen: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prefix = home / ".nvm" / "versions" / "node" / "v99"
-    tool(prefix / "bin" / "node", "v99")
-    tool(prefix / "bin" / "npm", "npm-of-99")
-    on_path(monkeypatch, prefix / "bin")
-    assert (
-        run(chosen, Box(worktree=worktree), ["sh", "-c", "node; npm"]).output == "v99\nnpm-of-99\n"
-    )
-
-
 def test_a_tool_of_one_file_is_seen_without_its_folder(
     bubblewrap: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,17 +37,6 @@ def test_a_file_that_is_no_program_is_said_so(walled: BackendName, worktree: Pat
     assert run(walled, Box(worktree=worktree), ["./src"]).exit_code == 126
 
 
-def test_a_script_whose_interpreter_is_missing_is_said_so(
-    walled: BackendName, worktree: Path
-) -> None:
-    script(worktree / "src" / "odd", "#!/no/such/interpreter\n")
-    outcome = run(walled, Box(worktree=worktree), ["src/odd"])
-    assert (outcome.exit_code, outcome.output) == (
-        127,
-        "src/odd: no such command in the sandbox.\n",
-    )
-
-
 def test_a_program_outside_of_the_box_is_not_found_in_it(
     walled: BackendName, worktree: Path, tmp_path: Path
 ) -> None:
