@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from forge_bot.artifacts.markdown import Block, BlockKind, blocks_below, first_paragraph
+from forge_bot.artifacts.markdown import Block, blocks_below, first_paragraph
 from forge_bot.artifacts.read_artifact import without_numbers
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
 from forge_bot.text_format import one_line
@@ -171,9 +171,7 @@ def read_outline(design: str) -> DesignOutline:
             for path in paths
             if _SPARED.match(change) is None
         ),
-        tests=tuple(
-            name for block in _items(design, "Test Strategy") if (name := _test_name(block))
-        ),
+        tests=tuple(filter(None, map(_test_name, _items(design, "Test Strategy")))),
         interfaces=_interfaces(design),
         risks=_points(_items(design, "Risks")),
         settled=_points([one for one in _items(design, "Decisions") if not one.number]),
@@ -214,12 +212,9 @@ def _points(items: Sequence[Block]) -> tuple[str, ...]:
 
 
 def _examples(design: str) -> tuple[Example, ...]:
-    rows = [
-        block.cells
-        for block in blocks_below(design, "Approach")
-        if block.kind is BlockKind.ROW and not block.header and len(block.cells) == _COLUMNS
-    ]
-    return tuple(Example(input=given, today=now, after=then) for given, now, then in rows)
+    rows = (block for block in blocks_below(design, "Approach") if not block.header)
+    cells = (row.cells for row in rows if len(row.cells) == _COLUMNS)
+    return tuple(Example(input=given, today=now, after=then) for given, now, then in cells)
 
 
 def _interfaces(design: str) -> tuple[str, ...]:

@@ -67,15 +67,10 @@ def planned_tasks(design: str) -> tuple[TaskSpec, ...]:
     persons = any(task.mode is TaskMode.HUMAN_GATE for task in tasks)
     if persons or any(problem.fatal for problem in problems) or not 1 < len(tasks) == len(parts):
         return ()
+    files = [planned_files(f"## {_CHANGES}\n\n{part}") for part in parts]
     planned = tuple(
-        TaskSpec(
-            id=task.id,
-            title=task.title,
-            mode=TaskMode.PARALLEL,
-            files=planned_files(f"## {_CHANGES}\n\n{part}"),
-            depends_on=task.depends_on,
-        )
-        for task, part in zip(tasks, parts, strict=True)
+        task.replace(mode=TaskMode.PARALLEL, files=own, acceptance=())
+        for task, own in zip(tasks, files, strict=True)
     )
     homes = {path for task in planned for path in task.files}
     whole = all(task.files for task in planned) and homes.issuperset(_codes(design))
@@ -170,7 +165,7 @@ _CONVENTIONAL = re.compile(
     r"(?P<type>[a-z]+)(?P<scope>\([^()\n]{1,40}\))?(?P<breaking>!)?\s?[:：]\s*(?P<title>\S.*)",
     re.IGNORECASE,
 )
-_DOCUMENT = re.compile(r"design\s*[:：–—-]\s*", re.IGNORECASE)
+_DOCUMENT = re.compile(r"^design\s*[:：–—-]\s*", re.IGNORECASE)
 _LABEL = re.compile(r"(?:type|kind|category|t)\s*[:/=_-]\s*(?P<name>.+)", re.IGNORECASE)
 _UNTITLED = "do what was asked"
 _FEWEST_SUBJECTS = 10
@@ -211,15 +206,11 @@ def read_change_name(design: str) -> ChangeName | None:
     Accepted are `# fix: title`, `# fix(scope)!: title` and `# Design: fix: title`. Code in the
     title keeps its backticks. Return None if the heading states no known type.
     """
-    heading = next(
-        (block for block in read_blocks(design) if block.is_heading and block.level == 1),
-        None,
-    )
-    if heading is None:
+    titles = (block for block in read_blocks(design) if block.is_heading and block.level == 1)
+    if (heading := next(titles, None)) is None:
         return None
-    written = split_lines(design)[heading.line]
-    words = one_line(written).lstrip("#").rstrip("# ").strip()
-    return _conventional(_DOCUMENT.sub("", words, count=1) if _DOCUMENT.match(words) else words)
+    words = one_line(split_lines(design)[heading.line]).lstrip("#").rstrip("# ").strip()
+    return _conventional(_DOCUMENT.sub("", words, count=1))
 
 
 def change_name(
