@@ -115,7 +115,7 @@ def take_peoples_commits(run: Run) -> tuple[str, ...]:
     """
     merged, _, conflicts = _with_peoples_commits(run, run.code_so_far().branch)
     if merged != run.tree.commit_id():
-        run.move_forward(merged)
+        run.tree.move_forward(merged)
     return conflicts
 
 
@@ -251,7 +251,7 @@ def update(
         merged, conflicts = _merge(run, head, newest, f"Merge {base} into the run", (BASE, newest))
         if conflicts:
             raise _contradicted(run, base, conflicts)
-        run.move_forward(merged)
+        run.tree.move_forward(merged)
     elif not done or len(commit_at(root, head).parents) == 1:
         raise UpToDate(f"The run has all of {base} already.", hint="There is nothing to do.")
     if judging not in state.completed_phases:

@@ -150,7 +150,7 @@ class Run:
         if isinstance(report, PeopleCommitted):
             self._newest()
             made = commit_after(self.tree.path, report.merged, new)
-            self.move_forward(made)
+            self.tree.move_forward(made)
         else:
             accepts = handed is None and accepted(self.state, state)
             made = self._commit(new, state if accepts else None, handed)
@@ -247,10 +247,6 @@ class Run:
                 "worked; nothing was recorded."
             )
         return head.commit
-
-    def move_forward(self, commit: str) -> None:
-        """Continue the run from a commit that contains all of its commits. Raises GitFailed."""
-        self.tree.move_forward(commit)
 
     def wave_base(self, action: SpawnAgent) -> str:
         """Return the commit at which a wave was handed out: the one before its first task's."""

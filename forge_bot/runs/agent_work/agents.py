@@ -178,7 +178,7 @@ class Agents:
 
     @property
     def _specs(self) -> tuple[CapabilitySpec, ...]:
-        return get_capability_specs(self.worktrees.catalogue().catalogue(), self.outside.catalogue)
+        return get_capability_specs(self.worktrees.own.context.catalogue(), self.outside.catalogue)
 
     def lane_of(self, action: SpawnAgent) -> BatchLane | None:
         """Return the batches that the action's questions go into, if they do."""
@@ -332,8 +332,8 @@ class Agents:
         self, action: SpawnAgent, task: TaskId | None, edits: Try, worktree: AgentWorktree
     ) -> TryOutcome:
         """Run the project's commands on a task's edits, except those that wait for a person."""
-        files = self.applier.planned(edits.answer, worktree.tree)
-        if not files or self.applier.is_held(files):
+        files = self.applier.plan(edits.answer, worktree.tree).files
+        if not files or self.applier.held_paths(tuple(path for path, _ in files)):
             return TryOutcome()
         tasks = (task,) if task is not None else ()
         outcome = self.tries.edits(tasks, worktree.commit, files, edits.seconds)

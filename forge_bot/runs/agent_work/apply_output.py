@@ -63,24 +63,13 @@ class OutputApplier:
             text = answer.artifact_markdown
             if not isinstance(answer, Change):
                 return contract.complaints(text)
-            plan = self._plan(answer, tree)
+            plan = self.plan(answer, tree)
             unfit = self._why_no_correction(contract.inspect(text).verdict, plan)
             return (*contract.complaints(text), *plan.problems, *unfit)
 
         return complaints
 
-    def unplaceable(self, answer: Document | Change, tree: Tree) -> tuple[str, ...]:
-        """Return why the answer's edits cannot be applied. A document can always be written."""
-        return self._plan(answer, tree).problems if isinstance(answer, Change) else ()
-
-    def planned(self, answer: Change, tree: Tree) -> Files:
-        return self._plan(answer, tree).files
-
-    def is_held(self, files: Files) -> bool:
-        """Return whether a person has to approve these files before they are written."""
-        return bool(self.held_paths(tuple(path for path, _ in files)))
-
-    def _plan(self, answer: Change, tree: Tree) -> EditPlan:
+    def plan(self, answer: Change, tree: Tree) -> EditPlan:
         """Plan the edits of an answer; those that correct a draft on top of it, and with it."""
         folder = Folder(tree.path)
         try:
@@ -211,7 +200,7 @@ class OutputApplier:
 
     def merged(self, answer: Change, tree: Tree, formatted: Sequence[FormattedFile] = ()) -> Files:
         """Return the files for the run's tree, as they were formatted. Raises MergeConflict."""
-        files = with_formatting(self._plan(answer, tree).files, formatted)
+        files = with_formatting(self.plan(answer, tree).files, formatted)
         if tree.path == self.run.tree.path:
             return files
         theirs, ours = Folder(tree.path), Folder(self.run.tree.path)

@@ -15,6 +15,7 @@ from typing import TypeVar
 from forge_bot.agent.assignment import StopReason, WorkResult, place_of, with_tries
 from forge_bot.agent.capabilities import ResultStatus
 from forge_bot.agent.journal import Journal
+from forge_bot.agent.model_answers import Change
 from forge_bot.agent.providers.context import RUN_SNIPPET, ProviderContext, RunSnippet
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.phases import DRAFT
@@ -69,9 +70,6 @@ class AgentWorktrees:
     def own(self) -> AgentWorktree:
         """Return the run's own tree at its current commit."""
         return AgentWorktree(self.run.tree, self._context, self.run.ref)
-
-    def catalogue(self) -> ProviderContext:
-        return self._context
 
     @asynccontextmanager
     async def apart(self, task: TaskId, commit: str) -> AsyncGenerator[AgentWorktree]:
@@ -193,7 +191,7 @@ class AgentReports:
         if answer is None:
             reason = _WHY.get(finished.stop, FailureReason.LIMIT)
             return _report_failure(action, task, finished, reason, _why_not(finished)), ()
-        if self.applier.unplaceable(answer, worktree.tree):
+        if isinstance(answer, Change) and self.applier.plan(answer, worktree.tree).problems:
             unfit = FailureReason.UNFIT
             return _report_failure(action, task, finished, unfit, _why_not(finished)), ()
         try:

@@ -4,7 +4,7 @@ order of their results.
 
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -172,12 +172,14 @@ def in_one_line(error: ForgeError) -> str:
 def _missing_programs(subject: CheckSubject) -> list[str]:
     commands = subject.profile.commands
     every = (*commands.setup, *commands.build, *commands.test, *commands.lint)
-    first = (command.argv[0] for command in every)
-    wanted = dict.fromkeys(program for program in first if not program.startswith(ENV))
     path = subject.config.environment.get("PATH") or os.environ.get("PATH")
-    # A program of the repository, named by its path, may still be built.
-    named = (program for program in wanted if "/" not in program or program.startswith("/"))
-    return [program for program in named if shutil.which(program, path=path) is None]
+    return [
+        program
+        for program in dict.fromkeys(command.argv[0] for command in every)
+        # A program of the repository, named by its path, may still be built.
+        if not program.startswith(ENV) and ("/" not in program or program.startswith("/"))
+        if shutil.which(program, path=path) is None
+    ]
 
 
 def head(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -191,15 +193,21 @@ def branch(subject: CheckSubject) -> Iterator[CheckResult]:
     name = subject.branch
     if not name:
         return
-    default = subject.repository.default_branch()
+    default, way_out = (
+        subject.repository.default_branch(),
+        "Choose another branch with --branch NAME.",
+    )
+    protecting = [
+        pattern
+        for pattern in subject.config.protected_branches
+        if fnmatchcase(name.casefold(), pattern.casefold())
+    ]
     if default is not None and name.casefold() == default.casefold():
         sentence = f"{name} is the default branch; a run works on a branch of its own."
-    elif (pattern := _protecting(name, subject.config.protected_branches)) is not None:
-        setting = "protected_branches in .forge/config.yml"
-        sentence = f"{name} is a protected branch: {setting} has {pattern!r}."
-    else:
-        return
-    yield refuse("branch", sentence, "Choose another branch with --branch NAME.")
+        yield refuse("branch", sentence, way_out)
+    elif protecting:
+        setting = f"protected_branches in .forge/config.yml has {protecting[0]!r}"
+        yield refuse("branch", f"{name} is a protected branch: {setting}.", way_out)
 
 
 def operation(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -225,11 +233,6 @@ def uncommitted(subject: CheckSubject) -> Iterator[CheckResult]:
         yield note("uncommitted", sentence, "Commit them first, if the run needs them.")
 
 
-def _protecting(name: str, patterns: Collection[str]) -> str | None:
-    matching = (pattern for pattern in patterns if fnmatchcase(name.casefold(), pattern.casefold()))
-    return next(matching, None)
-
-
 def disk_space(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal for each folder that cannot be written, or has too little room.
 
@@ -253,21 +256,14 @@ def sandbox(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield the sandbox that commands will run in, or why there is none."""
     chosen = subject.config.sandbox
     if chosen == "off":
-        yield warn(
-            "sandbox",
-            "switched off by the configuration",
-            "remove `sandbox: off` from .forge/config.yml",
-        )
+        way_out = "remove `sandbox: off` from .forge/config.yml"
+        yield warn("sandbox", "switched off by the configuration", way_out)
         return
     try:
         working = choose(chosen)
     except NoSandbox as error:
-        yield refuse(
-            "sandbox",
-            "; ".join(error.details),
-            "see docs/sandbox.md; unprivileged user namespaces are the usual cause",
-            NoSandbox.code,
-        )
+        way_out = "see docs/sandbox.md; unprivileged user namespaces are the usual cause"
+        yield refuse("sandbox", "; ".join(error.details), way_out, NoSandbox.code)
         return
     if lacking := cannot_judge(working):
         why = failure_reason(BackendName.BUBBLEWRAP)
@@ -282,21 +278,14 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
     """Yield a refusal if setup could bypass the proxy without permission."""
     if not subject.profile.commands.setup or subject.config.sandbox == "off":
         return
-    try:
-        chosen = choose(subject.config.sandbox)
-    except NoSandbox:
-        # A run says it where its first command is to run; doctor has a line of its own for it.
-        return
-    if waits_for_consent(chosen, subject.config):
-        yield refuse(
-            "setup",
-            say(SETUP_NOT_WALLED),
-            (
-                "make bubblewrap work, or set setup_without_namespace: true in "
-                ".forge/config.yml if setup may reach any address at the proxy's port"
-            ),
-            SetupNotWalled.code,
-        )
+    # Without a sandbox a run says so at its first command; doctor has a line of its own for it.
+    with suppress(NoSandbox):
+        if waits_for_consent(choose(subject.config.sandbox), subject.config):
+            way_out = (
+                "make bubblewrap work, or set setup_without_namespace: true in .forge/config.yml "
+                "if setup may reach any address at the proxy's port"
+            )
+            yield refuse("setup", say(SETUP_NOT_WALLED), way_out, SetupNotWalled.code)
 
 
 def models(subject: CheckSubject) -> Iterator[CheckResult]:
