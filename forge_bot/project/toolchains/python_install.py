@@ -46,7 +46,7 @@ class DependencySource(Frozen):
         return _PURPOSES.get(_canonical(self.about), "")
 
     def names(self, project: str) -> bool:
-        return any(_name_of(line) == project for line in self.requirements)
+        return project in map(_name_of, self.requirements)
 
 
 class DeclaredDependencies(Frozen):
@@ -61,10 +61,6 @@ class DeclaredDependencies(Frozen):
         """Return a requirement on a project as it is declared anywhere; empty when nowhere."""
         lines = (*self.dependencies, *(r for source in self.sources for r in source.requirements))
         return next((line for line in lines if _name_of(line) == project), "")
-
-    def runs_with(self, project: str) -> bool:
-        """Return whether the project itself needs another one."""
-        return any(_name_of(line) == project for line in self.dependencies)
 
 
 def read_needs(listing: Listing, folder: str) -> DeclaredDependencies:
@@ -103,10 +99,8 @@ def _is_installable(
     run in place. Setuptools, which pip would use instead, installs it only if it finds exactly one
     package; the src layout is the reliable sign for that.
     """
-    if (
-        table(project, "tool", "uv").get("package") is False
-        or table(project, "tool", "poetry").get("package-mode") is False
-    ):
+    settings = (("uv", "package"), ("poetry", "package-mode"))
+    if any(table(project, "tool", tool).get(key) is False for tool, key in settings):
         return False
     if listing.has(join(folder, "setup.py")):
         return True
@@ -300,7 +294,8 @@ def managed_commands(
         if not any(source.names(tool) for source in chosen):
             own = [s for s in needs.sources if s.kind != "file" and s.names(tool)][:1]
             chosen += own
-            lacking += [] if own or needs.runs_with(tool) else [needs.declared(tool) or tool]
+            needed = own or tool in map(_name_of, needs.dependencies)
+            lacking += [] if needed else [needs.declared(tool) or tool]
     settings = table(toml(listing.text(join(needs.folder, "pyproject.toml"))), "tool", "uv")
     asked = string(settings.get("required-version")) if manager == "uv" else ""
     package = _INSTALLED_AS.get(manager, manager)
