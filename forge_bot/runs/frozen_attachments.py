@@ -10,14 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from forge_bot.agent.models.base import Image, reads_images
 from forge_bot.engine.reports import FollowUpAsked
-from forge_bot.forge import (
-    ATTACHED,
-    MOST_BYTES,
-    AttachmentReader,
-    NotAnImage,
-    NotFetched,
-    plain_image,
-)
+from forge_bot.forge import ATTACHED, AttachmentReader, NotFetched
+from forge_bot.forge.plain_image import MOST_BYTES, NotAnImage, plain_image
 from forge_bot.prompts.material import Delivery, InputFile
 from forge_bot.prompts.untrusted import clean, clean_plain
 from forge_bot.store.run_folder import read_request

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.forge.github.attachments import MOST_BYTES, NotAnImage, plain_image
+from forge_bot.forge.plain_image import MOST_BYTES, NotAnImage, plain_image
 
 MADE = json.loads(Path(__file__).with_name("images.json").read_text())
 IMAGES = {kind: base64.b64decode(made["image"]) for kind, made in MADE.items()}

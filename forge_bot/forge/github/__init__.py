@@ -11,5 +11,4 @@ from forge_bot.forge.github.events import *
 from forge_bot.forge.github.gate_client import *
 from forge_bot.forge.github.names import *
 from forge_bot.forge.github.outputs import *
-from forge_bot.forge.github.thread_links import *
 from forge_bot.forge.github.workflows import *
