@@ -108,10 +108,11 @@ def cap_windows(
     month = month_of(now)
     day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     next_month = month_of(month + 32 * _DAY)
+    own = [payment for payment in paid if payment.by.casefold() == by.casefold()]
     rows = (
-        ("caps.day", "today (UTC)", caps.day, day, day + _DAY, ""),
-        ("caps.month", "this month", caps.month, month, next_month, ""),
-        ("caps.person", f"this month for {by or 'nobody'}", caps.person, month, next_month, by),
+        ("caps.day", "today (UTC)", caps.day, day, day + _DAY, paid),
+        ("caps.month", "this month", caps.month, month, next_month, paid),
+        ("caps.person", f"this month for {by or 'nobody'}", caps.person, month, next_month, own),
     )
     return tuple(
         CapWindow(
@@ -119,17 +120,9 @@ def cap_windows(
             span=span,
             cap=cap,
             ends=ends,
-            spent=sum(
-                (
-                    payment.dollars
-                    for payment in paid
-                    if payment.at >= begins
-                    and (key != "caps.person" or payment.by.casefold() == by.casefold())
-                ),
-                Decimal(0),
-            ),
+            spent=sum((one.dollars for one in counted if one.at >= begins), Decimal(0)),
         )
-        for key, span, cap, begins, ends, by in rows
+        for key, span, cap, begins, ends, counted in rows
         if cap is not None
     )
 
