@@ -305,12 +305,13 @@ class Supervisor:
     # ----------------------------------------------------------------------------------------------
 
     def _push_work(self, run: Run, commit: str) -> None:
-        """Push a commit of a worker's files, and show the progress. The next agent learns of limits
-        and of what other runs have paid meanwhile.
+        """Push a commit of a worker's files, and show the progress. An agent that is next learns of
+        limits and of what other runs have paid meanwhile.
         """
         self.pusher.push(run.tree, commit)
-        with suppress(GitFailed):
-            self.repository.fetch()
+        if isinstance(run.action, SpawnAgent):
+            with suppress(GitFailed):
+                self.repository.fetch()
         self.writer.track(self.writer.view_at(run.state, run.pipeline, commit))
         before, self.issue = self.issue, self.forge.issue(self.thread.number)
         if self.issue.closed_at not in {None, before.closed_at}:

@@ -78,7 +78,7 @@ def first_parents(root: Path, base: str | None, tip: str) -> tuple[CommitInfo, .
     """
     options = ("-z", "--raw", "--no-abbrev", "--no-renames", "-m", "--first-parent", "--reverse")
     plain = ("--no-color", "--no-notes", "--encoding=UTF-8", "--date=raw", f"--format={_FORM}")
-    limits = (commit_id(root, tip), *(() if base is None else (f"^{commit_id(root, base)}",)))
+    limits = ("--end-of-options", tip, *(() if base is None else (f"^{base}",)))
     settings = ("-c", "log.showSignature=false", "-c", "diff.ignoreSubmodules=none")
     answer = git(root, *settings, "log", *options, *plain, *limits, "--", seconds=LONG)
     return tuple(_commits(answer.out.decode(errors="surrogateescape").split("\0")))
@@ -246,8 +246,7 @@ def diff(
 
 def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:
     """Return the names of the files that differ; a renamed file has both names."""
-    trees = (tree_id(folder, base), tree_id(folder, other))
-    return tuple(path for path, _ in differences(folder, *trees))
+    return tuple(path for path, _ in differences(folder, base, other))
 
 
 def patch_bytes(

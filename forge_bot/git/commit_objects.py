@@ -90,7 +90,7 @@ def commit_on(
     there = {path: data for path, data in files if data is not None}
     links = {path: data for path, data in there.items() if known.get(path) == _LINK}
     texts = {path: data for path, data in there.items() if path not in links}
-    kept = {path: store(root, data) for path, data in links.items()}
+    kept = dict(zip(links, store(root, links.values()), strict=True)) if links else {}
     # What is no link is stored as `git add` would, by the attributes of the work tree.
     for path, data in texts.items():
         words = ("hash-object", "-w", "--stdin", f"--path={path}")

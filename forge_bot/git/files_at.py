@@ -100,7 +100,8 @@ def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, List
     A file that the second one lacks has the mode `GONE`. A renamed file occurs with both names.
     """
     options = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=dirty")
-    fields = iter(git(folder, "diff-tree", *options, base, other, seconds=LONG).names)
+    revisions = ("--end-of-options", base, other, "--")
+    fields = iter(git(folder, "diff-tree", *options, *revisions, seconds=LONG).names)
     for about in fields:
         _, mode, _, oid, _ = about.split(" ")
         yield next(fields), ListedEntry(mode, oid)

@@ -91,9 +91,8 @@ def push(folder: Path, commit: str | None = None) -> None:
     branch = head(folder).branch
     ref = HEADS + branch
     # The --no-… undo settings that would push more, sign, or need hooks.
-    source = ref if commit is None else commit_id(folder, commit)
     upstream = ("--set-upstream",) if commit is None else ()
-    _push(folder, branch, (f"{source}:{ref}",), upstream)
+    _push(folder, branch, (f"{commit or ref}:{ref}",), upstream)
 
 
 def push_together(folder: Path, branches: Mapping[str, str]) -> None:

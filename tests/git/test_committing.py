@@ -168,7 +168,7 @@ def test_commits_are_listed_since_a_point_newest_first(scene: Scene) -> None:
     assert since == [(ids[n], f"step {n}", (("N", str(n)),)) for n in (2, 1, 0)]
     assert scene.tree.commits(since="HEAD") == ()
     assert scene.tree.commits()[-1].id == start
-    with pytest.raises(GitFailed, match="names no commit"):
+    with pytest.raises(GitFailed, match="bad revision"):
         scene.tree.commits(since="--all")
 
 

@@ -39,7 +39,7 @@ def test_a_diff_looks_the_same_whatever_the_settings(weird: Scene) -> None:
 def test_a_revision_is_never_an_option(scene: Scene, revision: str) -> None:
     with pytest.raises(GitFailed, match="names no"):
         scene.tree.diff(revision)
-    with pytest.raises(GitFailed, match="names no"):
+    with pytest.raises(GitFailed, match="bad revision"):
         scene.tree.changed("HEAD", revision)
     with pytest.raises(GitFailed, match="names no"):
         scene.tree.merge_base("HEAD", revision)
