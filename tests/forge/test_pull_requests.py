@@ -10,7 +10,7 @@ from forge_bot.forge.github.client import GitHub
 from forge_bot.forge.types import NewPullRequest, PullState
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Repository
-from tests.github_api import never
+from tests.forge import never
 
 NEW = NewPullRequest(title="Fix the login", body="Closes #1", head="fix/1-login", base="main")
 FORGE = ".github/workflows/forge-bot.yml"

@@ -17,7 +17,7 @@ from forge_bot.forge.types import AccountKind
 from forge_bot.forge.types import Role as Rank
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue, Repository, Role
-from tests.github_api import never
+from tests.forge import never
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The adapter over recorded exchanges, with the network blocked. They were recorded against the
 GitHub of the tests:
 
-    .venv/bin/pytest tests/github_api/test_recorded.py --record-mode=rewrite
+    .venv/bin/pytest tests/forge/test_recorded.py --record-mode=rewrite
 
 The addresses in them are api.github.com's, and no token is in them, so that the real one can be
 recorded in their place.
@@ -24,7 +24,7 @@ from forge_bot.forge.types import Role as Rank
 from tests.fakes.github import Exchange, FakeGitHub, Role
 from tests.fakes.github.calls import matching
 from tests.fakes.github.description import description
-from tests.github_api import never
+from tests.forge import never
 
 pytestmark = [pytest.mark.vcr, pytest.mark.block_network(allowed_hosts=["nobody.invalid"])]
 REAL = "https://api.github.com"
