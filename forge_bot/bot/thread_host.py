@@ -4,7 +4,6 @@ Commits of ours are pushed by their ids and nothing that came after them; the pu
 up to date; the last comment is in the thread.
 """
 
-import json
 from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager, suppress
 from threading import Event
@@ -28,7 +27,7 @@ from forge_bot.errors import (
     PushRefused,
 )
 from forge_bot.forge import WORKFLOWS
-from forge_bot.forge.json_values import Node
+from forge_bot.forge.json_values import read_json
 from forge_bot.forge.types import NewPullRequest, PullState
 from forge_bot.git import Repository, Tree
 from forge_bot.git.remotes import fetch_branch
@@ -153,7 +152,7 @@ class Publication:
         if pull is None or pull.state is not PullState.OPEN or stated is None:
             return
         fetch_branch(run.repository.root, pull.head)
-        head = Node(json.loads(stated)).text("head")
+        head = read_json(stated).text("head")
         trouble = covers(run.repository, head, pull.head_sha)
         said = (
             trouble or f"evidence covers {short(head)}; its record is {short(run.tree.commit_id())}"

@@ -154,15 +154,6 @@ def test_the_label_starts_a_run_with_its_own_event_or_with_the_issue() -> None:
         assert isinstance(event(name, payload), Nothing)
 
 
-@pytest.mark.parametrize("action", ["closed", "reopened"])
-def test_an_issue_that_is_closed_or_reopened_wakes_its_run(action: str) -> None:
-    payload = {**labelled(), "action": action}
-    intent = asked("issues", payload)
-    assert (intent.trigger, intent.thread) == (Trigger.STATE, 42)
-    pull = {**payload, "issue": {"number": 57, "pull_request": {"url": "https://x.example/57"}}}
-    assert isinstance(event("issues", pull), Nothing)
-
-
 @pytest.mark.parametrize("action", ["edited", "deleted", "Created", "", None])
 def test_only_new_comments_are_read(action: object) -> None:
     assert isinstance(event("issue_comment", {**commented(), "action": action}), Nothing)

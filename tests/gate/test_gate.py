@@ -109,17 +109,6 @@ def test_a_bot_is_refused_in_silence(gate: Gate, api: SmallApi, login: str) -> N
     assert api.asked == []
 
 
-@pytest.mark.parametrize(
-    "author", [None, user("bob"), user("ghost"), user("x[bot]", "Bot"), user("ann", number=8)]
-)
-def test_what_somebody_else_wrote_is_refused_whoever_sends_it(
-    gate: Gate, api: SmallApi, author: object
-) -> None:
-    step = gate("issue_comment", changed(commented("/approve"), ("comment", "user"), author))
-    assert step.outputs["result"] == "refused"
-    assert api.asked == []
-
-
 def test_a_run_that_somebody_else_runs_again_needs_both_people(gate: Gate, api: SmallApi) -> None:
     step = gate(
         "issue_comment",

@@ -15,6 +15,7 @@ from typing import cast
 from urllib.parse import urljoin, urlsplit
 
 from forge_bot.errors import GitHubError
+from forge_bot.forge.github.gate_client import StayingHandler
 from forge_bot.forge.github.names import HOST
 from forge_bot.forge.plain_image import MOST_BYTES
 
@@ -48,13 +49,6 @@ class NotFetched(Exception):
     """The reason why a file could not be had, as a phrase: `it is gone`."""
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follows nothing: each address is looked at first."""
-
-    def redirect_request(self, *_redirect: object, **_more: object) -> None:
-        return None
-
-
 class AttachmentReader:
     """Reads attachments of one issue. `server` is GitHub's own address. `rendered` gives the
     issue's text and comments as HTML.
@@ -63,7 +57,7 @@ class AttachmentReader:
     def __init__(self, server: str, rendered: Callable[[], str]) -> None:
         self._server = urlsplit(server)
         self._rendered = rendered
-        self._opener = urllib.request.build_opener(_Stay)
+        self._opener = urllib.request.build_opener(StayingHandler)
 
     def read(self, address: str, most: int = MOST_BYTES) -> bytes:
         """Return the bytes of an attachment, at most so many. Raises NotFetched."""

@@ -103,7 +103,7 @@ class ApiAnswer:
         return self.reason or f"status {self.status} {self.body.text('message')[:100]}".strip()
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
+class StayingHandler(urllib.request.HTTPRedirectHandler):
     """A redirect is no answer: urllib would send the token along to wherever it leads."""
 
     def redirect_request(self, *_redirect: object, **_more: object) -> None:
@@ -122,7 +122,7 @@ class GateClient:
     def __init__(self, api: str, repository: str, token: str) -> None:
         self._base = f"{api}/repos/{repository}"
         self._token = token
-        self._opener = urllib.request.build_opener(_Stay)
+        self._opener = urllib.request.build_opener(StayingHandler)
 
     def membership(self, login: str) -> Membership:
         """Return a person's role here, or why it is not known."""
