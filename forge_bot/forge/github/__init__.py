@@ -9,6 +9,6 @@ from forge_bot.forge.github.client import *
 from forge_bot.forge.github.command_line import *
 from forge_bot.forge.github.events import *
 from forge_bot.forge.github.gate_client import *
+from forge_bot.forge.github.job_step import *
 from forge_bot.forge.github.names import *
-from forge_bot.forge.github.outputs import *
 from forge_bot.forge.github.workflows import *

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from forge_bot.forge.github.gate_client import read_account
-from forge_bot.forge.github.names import StepContext
+from forge_bot.forge.github.job_step import StepContext
 from forge_bot.forge.json_values import Node, read_json
 from forge_bot.forge.types import Account, ActorPart, Event, Nothing, Trigger, account_named
 

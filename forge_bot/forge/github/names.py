@@ -1,13 +1,10 @@
-"""GitHub's addresses, paths and variables, for every room that needs them, and the run of a
-workflow that a step belongs to. Standard library only; another forge has other ones.
+"""GitHub's hosts, paths, pages and variables of people and servers. Standard library only; another
+forge has other ones.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
-
-from forge_bot.errors import NotInAction
 
 HOST = "github.com"
 DOWNLOAD_HOSTS = (
@@ -36,11 +33,6 @@ COMMENT_LINK = re.compile(
 """The address of a comment."""
 
 _NUMBER = re.compile(r"/(?:issues|pull)/(\d+)/?")
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
-_OF_GATE = (
-    *("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY"),
-    *("GITHUB_ACTOR", "GITHUB_OUTPUT", "GITHUB_TOKEN"),
-)
 
 
 def number_of(address: str) -> int:
@@ -78,19 +70,8 @@ ADDRESSES = ("GITHUB_SERVER_URL", "GITHUB_API_URL")
 
 
 LOGIN_VARIABLE = "GITHUB_TOKEN"
-JOB_NEEDS = ("GITHUB_REPOSITORY", LOGIN_VARIABLE)
-"""Variables that no job can do without."""
-JOB_PREFIXES = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "GH_", "STATE_")
-"""How the names of a workflow's own variables begin."""
-MACHINE_VARIABLES = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CACHE")
-"""Those of them that tell of the machine alone."""
 CREDENTIALS = r"GITHUB_TOKEN|GH_TOKEN|ACTIONS_\w+"
 """Variables with tokens, as a regular expression."""
-
-
-def is_job(environ: Mapping[str, str]) -> bool:
-    """Return whether this is a job that GitHub runs."""
-    return environ.get("GITHUB_ACTIONS") == "true"
 
 
 def token_of(environ: Mapping[str, str]) -> str | None:
@@ -113,64 +94,3 @@ def api_of(server: str, environ: Mapping[str, str] | None = None) -> str:
     named = (environ or {}).get("GITHUB_API_URL", "")
     usual = f"https://api.{HOST}" if server == f"https://{HOST}" else f"{server}/api/v3"
     return (named or usual).rstrip("/")
-
-
-def job_variables(repository: str, run_id: str, payload: str, outputs: str) -> dict[str, str]:
-    """Return the variables of a step, for one that no workflow starts."""
-    return {
-        "GITHUB_REPOSITORY": repository,
-        "GITHUB_RUN_ID": run_id,
-        "GITHUB_EVENT_PATH": payload,
-        "GITHUB_OUTPUT": outputs,
-        "GITHUB_STEP_SUMMARY": "",
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class StepContext:
-    """The run of the workflow that this step belongs to."""
-
-    event: str
-    payload: str
-    repository: str
-    server: str
-    api: str
-    token: str
-    actor: str
-    triggering_actor: str
-    run_url: str
-    attempt: int
-    outputs: str
-    summary: str
-
-
-def read_step_context(
-    environ: Mapping[str, str], needed: tuple[str, ...] = _OF_GATE
-) -> StepContext:
-    """Return the variables of
-    https://docs.github.com/en/actions/reference/workflows-and-actions/variables. Raises
-    NotInAction.
-    """
-    if missing := [name for name in needed if not environ.get(name)]:
-        raise NotInAction(f"This step needs {', '.join(missing)} in its environment.")
-    repository, server = environ["GITHUB_REPOSITORY"], server_of(environ)
-    if not _REPOSITORY.fullmatch(repository):
-        raise NotInAction(f"GITHUB_REPOSITORY is {repository!r}, which is no owner/name.")
-    actor, attempt = environ.get("GITHUB_ACTOR", ""), environ.get("GITHUB_RUN_ATTEMPT", "")
-    return StepContext(
-        event=environ.get("GITHUB_EVENT_NAME", ""),
-        payload=environ.get("GITHUB_EVENT_PATH", ""),
-        repository=repository,
-        server=server,
-        api=api_of(server, environ),
-        token=environ[LOGIN_VARIABLE],
-        actor=actor,
-        # Old servers do not tell who started the run. The first time that is the actor; later
-        # nobody can say.
-        triggering_actor=environ.get("GITHUB_TRIGGERING_ACTOR", "")
-        or (actor if attempt == "1" else ""),
-        run_url=f"{server}/{repository}/actions/runs/{environ.get('GITHUB_RUN_ID', '')}",
-        attempt=int(attempt) if attempt.isdecimal() else 1,
-        outputs=environ.get("GITHUB_OUTPUT", ""),
-        summary=environ.get("GITHUB_STEP_SUMMARY", ""),
-    )
