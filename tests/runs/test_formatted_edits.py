@@ -28,11 +28,6 @@ UGLY = replaced(
 LEFT = "def double(x):   |    return x + x"
 
 
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
 def settings(*formatters: tuple[str, ...]) -> Config:
     return Config(commands=CommandSettings(test=(TESTS,), format=formatters))
 

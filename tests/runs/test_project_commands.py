@@ -33,9 +33,8 @@ commands:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path) -> Path:
     """A repository whose test is green."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     made = tmp_path / "demo"
     (made / ".forge").mkdir(parents=True)
     (made / ".forge" / "config.yml").write_text(CONFIG)
@@ -124,10 +123,7 @@ def test_where_setup_leaves_or_reads_more_than_packages_other_code_is_installed_
     assert began(folder) == ["setup", "test"]
 
 
-def test_what_ran_on_the_edits_does_not_run_again_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def test_what_ran_on_the_edits_does_not_run_again_at_the_end(tmp_path: Path) -> None:
     here = stage(tmp_path)
     here.go_on(talker(done(RIGHT)))
     assert len(commands(here)) == 2, "the baseline, and the edits"

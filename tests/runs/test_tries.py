@@ -49,11 +49,6 @@ WRONG = replaced("lib/double.py", "2 * x", "x")
 RIGHT = replaced("lib/double.py", "2 * x", "x + x")
 
 
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
 def stage(tmp_path: Path, more: Mapping[str, str] | None = None) -> Stage:
     made = Stage.made(tmp_path / "repo", {**FILES, **(more or {})})
     made.start()

@@ -18,11 +18,6 @@ from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced
 POEM = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
 
 
-@pytest.fixture(autouse=True)
-def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-
 def stage(tmp_path: Path, parallel: int = 4) -> Stage:
     made = Stage.made(tmp_path / "repo", {"poem.txt": POEM, "README.md": "# A poem\n"}, parallel)
     made.start()
