@@ -6,7 +6,7 @@ handed in again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -28,6 +28,7 @@ from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import (
     BatchQuestion,
     BatchRefused,
+    BatchTicket,
     ChatMessage,
     Model,
     ModelCall,
@@ -67,6 +68,23 @@ class BatchLane(NamedTuple):
 
     now: Callable[[], datetime]
     missing: Callable[[str], None]
+
+
+def cancel_batches(
+    tickets: Iterable[tuple[str, BatchTicket]], batches: "Callable[[str], ProviderBatches | None]"
+) -> tuple[str, ...]:
+    """Ask the providers to cancel the batches of these models; return those not cancelled."""
+    running: list[str] = []
+    for model, ticket in tickets:
+        try:
+            api = batches(model)
+            if api is None:
+                running.append(ticket.id)
+            else:
+                asyncio.run(api.cancel(ticket))
+        except ForgeError:
+            running.append(ticket.id)
+    return tuple(running)
 
 
 def _minute(at: datetime) -> str:

@@ -222,6 +222,10 @@ class Journal:
         """Return the known state of this question's batch, if the question waits for one."""
         return self._parked.get(key)
 
+    def all_parked(self) -> tuple[Parked, ...]:
+        """Return all questions that wait for a batch."""
+        return tuple(self._parked.values())
+
     def park(self, parked: Parked) -> None:
         """Record that a question is about to be handed in with a batch, or that it was taken in."""
         self._note(parked.replace(messages=self._struck(parked.messages)))

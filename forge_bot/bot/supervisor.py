@@ -41,6 +41,7 @@ from forge_bot.git.commits import find_key, try_key
 from forge_bot.git.revisions import ENDED
 from forge_bot.runs.branch_for_merge import keep_run, take_peoples_commits
 from forge_bot.runs.find_runs import RunInfo, resolve_run
+from forge_bot.runs.models_and_prompts import leaves_batches
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_branch
@@ -153,8 +154,9 @@ class Supervisor:
                     return ended_by(closed)
                 _, action = drive_blocking(run.pipeline, run.state, self._host(run))
                 if not isinstance(action, SpawnAgent | WriteFile | Exec):
-                    return self._rested(run, action)
-                if self.cancelled.is_set():
+                    if self.wall is not None or not leaves_batches(run):
+                        return self._rested(run, action)
+                elif self.cancelled.is_set():
                     return None
             self.writer.track(self.writer.view(run))
         return self._let_work(info, questions)

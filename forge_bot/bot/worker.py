@@ -28,7 +28,7 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import resolve_run
 from forge_bot.runs.inquiry import Inquirer
 from forge_bot.runs.local_host import LocalHost
-from forge_bot.runs.models_and_prompts import TierModels
+from forge_bot.runs.models_and_prompts import TierModels, end_batches, leaves_batches
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import time_limit
@@ -61,6 +61,8 @@ class Worker:
                     answer = self._answer(run, config, question)
                 else:
                     asyncio.run(self._performed(run, config))
+                    if leaves_batches(run):
+                        end_batches(run, TierModels(config), self.environ, self.outbox.tell)
         except ForgeError as error:
             return stopped_by(error)
         except (Cancelled, KeyboardInterrupt):

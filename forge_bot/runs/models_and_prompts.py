@@ -1,25 +1,29 @@
 """Open what a run asks with: its models, opened when the first of them is asked, and its prompts,
-the repository's own before the shipped ones.
+the repository's own before the shipped ones; and the batches of an abandoned run, which it cancels.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.known_providers import missing_key
+from forge_bot.engine import Done
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.errors import NoModelKey, WriteFailed
+from forge_bot.errors import ForgeError, NoModelKey, WriteFailed
 from forge_bot.git import Repository
-from forge_bot.runs.notifications import Notify
+from forge_bot.runs.notifications import Notify, warning
+from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config
 from forge_bot.store import write_whole
+from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import ChatMessage, Image, Model
+    from forge_bot.agent.models.provider_batches import ProviderBatches
     from forge_bot.prompts.environment import Environment
     from forge_bot.prompts.material import InputFile, Prompt
 
@@ -165,3 +169,35 @@ class TierModels:
             )
             self._opened.update(open_tiers(self._specs, settings, record=self._record))
         return self._opened
+
+
+def leaves_batches(run: Run) -> bool:
+    """Return whether a run was abandoned while it waited for a batch."""
+    abandoned = isinstance(run.action, Done) and run.action.outcome == "abandoned"
+    return abandoned and (run.workspace.path / CARRIED).is_file()
+
+
+def end_batches(
+    run: Run, models: "Callable[[], Mapping[Tier, Model]]", environ: Mapping[str, str], tell: Notify
+) -> None:
+    """Cancel the batches of an abandoned run."""
+    from forge_bot.agent.ask_model import cancel_batches
+    from forge_bot.agent.journal import Journal
+
+    carried = run.workspace.path / CARRIED
+    waiting = Journal(run.places.journal, environ, carried).all_parked()
+    tickets = [(parked.model, parked.ticket) for parked in waiting if parked.ticket is not None]
+    try:
+        by_name = {model.name: model for model in models().values()} if tickets else {}
+    except ForgeError:
+        by_name = {}
+
+    def batches(name: str) -> "ProviderBatches | None":
+        return getattr(by_name.get(name), "batches", None)
+
+    for name in cancel_batches(tickets, batches):
+        tell(warning(f"the batch {name} could not be cancelled, and may cost"))
+    if len(tickets) < len(waiting):
+        tell(warning("a batch that may have been handed in is not known, and may cost"))
+    carried.unlink(missing_ok=True)
+    run.keep()

@@ -30,6 +30,7 @@ from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.inquiry import Inquirer, Inquiry, available
 from forge_bot.runs.local_host import LocalHost
+from forge_bot.runs.models_and_prompts import end_batches, leaves_batches
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.publish_result import Post, Publisher
@@ -48,7 +49,6 @@ from forge_bot.runs.this_process import (
     time_limit,
 )
 from forge_bot.settings import Config, load_config
-from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import PhaseId, Tier
 
 VIA = "terminal"
@@ -171,8 +171,8 @@ class Session:
 
     def finish(self, run: Run, *, push: bool) -> None:
         """Deliver the record of a run that is over: push it if wanted, keep it apart from code."""
-        if (run.workspace.path / CARRIED).is_file():
-            self.tell(warning("a question waits in a batch at its provider, and may cost"))
+        if leaves_batches(run):
+            end_batches(run, self.models, self.environ, self.tell)
         if push:
             try:
                 # The commit that records the end can only follow the push it records.

@@ -29,6 +29,7 @@ class FakeBatch:
     created: datetime
     file: str = ""
     ended: bool = False
+    cancelled: bool = False
     outcomes: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -129,6 +130,14 @@ class BatchServer(AgentServer):
         batch = self._of(asked, name)
         return _json(self._anthropic(batch)) if batch is not None else _missing()
 
+    def anthropic_cancel(self, asked: Asked, name: str) -> Told:
+        batch = self._of(asked, name)
+        if batch is None:
+            return _missing()
+        batch.cancelled = batch.ended = True
+        batch.outcomes = dict.fromkeys(batch.questions, "canceled")
+        return _json(self._anthropic(batch))
+
     def anthropic_results(self, asked: Asked, name: str) -> Told:
         batch = self._of(asked, name)
         if batch is None:
@@ -181,6 +190,14 @@ class BatchServer(AgentServer):
         batch = self._of(asked, name)
         return _json(self._openai(batch)) if batch is not None else _missing()
 
+    def openai_cancel(self, asked: Asked, name: str) -> Told:
+        batch = self._of(asked, name)
+        if batch is None:
+            return _missing()
+        batch.cancelled = batch.ended = True
+        batch.outcomes = dict.fromkeys(batch.questions, "canceled")
+        return _json(self._openai(batch))
+
     def _openai(self, batch: FakeBatch) -> JsonObject:
         whole = set(batch.outcomes.values())
         status = "in_progress" if not batch.ended else "completed"
@@ -221,11 +238,13 @@ _ROUTES: list[tuple[str, Any]] = [
     (r"POST /v1/messages/batches", BatchServer.anthropic_create),
     (r"GET /v1/messages/batches/([^/]+)", BatchServer.anthropic_one),
     (r"GET /v1/messages/batches/([^/]+)/results", BatchServer.anthropic_results),
+    (r"POST /v1/messages/batches/([^/]+)/cancel", BatchServer.anthropic_cancel),
     (r"POST /v1/files", BatchServer.openai_upload),
     (r"GET /v1/files/([^/]+)/content", BatchServer.openai_content),
     (r"DELETE /v1/files/([^/]+)", BatchServer.openai_delete),
     (r"POST /v1/batches", BatchServer.openai_create),
     (r"GET /v1/batches/([^/]+)", BatchServer.openai_one),
+    (r"POST /v1/batches/([^/]+)/cancel", BatchServer.openai_cancel),
 ]
 
 

@@ -67,6 +67,11 @@ class ProviderBatches:
             results = {result.custom_id: result for result in await model.batch_results(batch)}
             return self._decode_result(model, results.get(question.id), question)
 
+    async def cancel(self, ticket: BatchTicket) -> None:
+        """Ask the provider to end the batch."""
+        async with self._open_model() as model:
+            await model.batch_cancel(_batch(ticket))
+
     def _decode_result(
         self, model: "LibraryModel", result: "BatchResult | None", question: BatchQuestion
     ) -> ModelReply | Unanswered:
