@@ -77,6 +77,10 @@ class ReportsDamaged(StateError, code="STATE-001"):
     """reports.jsonl, the truth about a run, cannot be read to its end."""
 
 
+class OtherSchema(StateError, code="STATE-002"):
+    """The run was written by a version with another state schema."""
+
+
 class PathEscapes(StateError, code="STATE-003"):
     """A path leads out of the folder it has to stay in."""
 

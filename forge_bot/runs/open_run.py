@@ -29,7 +29,7 @@ from forge_bot.runs.run_files import (
 from forge_bot.runs.this_process import local_user, stop_on_signals, this_process
 from forge_bot.settings import Config
 from forge_bot.store import SPECS, Workspace, held, told_when_full
-from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, state_file
+from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, refuse_other_schema, state_file
 from forge_bot.values import Inspection
 
 _SHOWN = 10
@@ -100,7 +100,9 @@ def _workspace(repository: Repository, tree: Tree, info: RunInfo) -> Workspace:
     the first commit in a client's tree, the one on disk is committed.
     """
     newest, place = tree.head().commit, f"{SPECS}/{info.name}"
-    if recorded := repository.read(newest, f"{place}/{REPORTS}"):
+    known = repository.read_many(newest, (f"{place}/{REPORTS}", f"{place}/{STATE}"))
+    refuse_other_schema(known.get(f"{place}/{STATE}", b""), place)
+    if recorded := known.get(f"{place}/{REPORTS}"):
         return Workspace(tree.path, info.name, recorded)
     workspace = Workspace(tree.path, info.name)
     first = workspace.reports()[0]

@@ -3,6 +3,7 @@ its fold, the rest are artifacts; and request.md, the frozen request, written an
 """
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import date
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from forge_bot.errors import ReportRejected, ReportsDamaged, RunEnded, UnknownArtifact
+from forge_bot.errors import OtherSchema, ReportRejected, ReportsDamaged, RunEnded, UnknownArtifact
 from forge_bot.store.files import LEFTOVER, inside, write_whole
 from forge_bot.values import Attachment, Effort, Frozen, Source, is_empty
 
@@ -73,6 +74,8 @@ REPORTS = "reports.jsonl"
 STATE = "state.json"
 CARRIED = "batches.jsonl"
 """The questions that wait for a provider's batch, and the conversations before them."""
+
+_SCHEMA = re.compile(r'"schemaVersion":\s*([0-9]{1,9})\b')
 
 
 class Workspace:
@@ -195,6 +198,18 @@ def state_file(state: "State") -> bytes:
 
 def _whole(data: bytes) -> bytes:
     return data[: data.rfind(b"\n") + 1]
+
+
+def refuse_other_schema(raw: bytes, where: str) -> None:
+    """Raise OtherSchema if a state.json was written in another format than this version reads."""
+    from forge_bot.engine import SCHEMA_VERSION
+
+    schema = _SCHEMA.search(raw.decode("utf-8", "replace"))
+    if schema and int(schema[1]) != SCHEMA_VERSION:
+        raise OtherSchema(
+            f"{where} was written with state schema {schema[1]}; this version reads "
+            f"{SCHEMA_VERSION}."
+        )
 
 
 def _unreadable(name: str, number: int, line: bytes, error: ValidationError) -> ReportsDamaged:

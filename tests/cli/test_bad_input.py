@@ -174,13 +174,22 @@ def test_a_record_that_differs_from_the_branch_is_written_anew(asked_sample: Sam
         assert shown == (asked_sample.workspace / file).read_text().rstrip("\n")
 
 
-def test_a_record_that_cannot_be_read_is_told_and_left_alone(asked_sample: Sample) -> None:
-    model, record = asked_sample.model(), asked_sample.workspace / "reports.jsonl"
-    record.write_text(record.read_text().replace('"type":"prepared"', '"type":"prepar'))
+@pytest.mark.parametrize(
+    ("file", "old", "new", "code"),
+    [
+        ("state.json", '"schemaVersion": 1', '"schemaVersion": 7', "STATE-002"),
+        ("reports.jsonl", '"type":"prepared"', '"type":"prepar', "STATE-001"),
+    ],
+)
+def test_a_record_that_this_version_cannot_read_is_told_and_left_alone(
+    asked_sample: Sample, file: str, old: str, new: str, code: str
+) -> None:
+    model, record = asked_sample.model(), asked_sample.workspace / file
+    record.write_text(record.read_text().replace(old, new))
     name = ("-c", "user.name=a", "-c", "user.email=a@b.c")
     asked_sample.git("-C", str(record.parent), *name, "commit", "-qam", "Damage")
     before = asked_sample.git("rev-parse", asked_sample.branch)
-    refused(asked_sample.forge("approve", "--model", model), "STATE-001", 1)
+    refused(asked_sample.forge("approve", "--model", model), code, 1)
     assert asked_sample.git("rev-parse", asked_sample.branch) == before
 
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forge_bot.engine import REPORT, fold
-from forge_bot.errors import ReportsDamaged
+from forge_bot.errors import OtherSchema, ReportsDamaged
 from forge_bot.store import Request, Workspace, read_request, render_request
-from forge_bot.store.run_folder import state_file
+from forge_bot.store.run_folder import refuse_other_schema, state_file
 from forge_bot.values import Effort, Source
 from tests.fakes.bench import DEVELOP, Bench
 
@@ -32,6 +32,15 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def read_again(workspace: Workspace) -> Workspace:
     return Workspace(workspace.tree, workspace.name)
+
+
+def test_a_state_of_another_schema_is_refused(workspace: Workspace) -> None:
+    raw = (workspace.path / "state.json").read_bytes()
+    refuse_other_schema(raw, workspace.name)
+    with pytest.raises(OtherSchema, match="99"):
+        refuse_other_schema(
+            raw.replace(b'"schemaVersion": 1', b'"schemaVersion": 99'), workspace.name
+        )
 
 
 def test_a_torn_last_report_was_never_recorded(workspace: Workspace) -> None:
