@@ -249,6 +249,8 @@ _ID = r"(?:R|P|AC)-\d+"
 _ALONE = re.compile(rf"\s*\({_ID}(?:(?:\s*[,–-]\s*| and | to ){_ID})*\)")
 """Numbers in parentheses. They mean something in the run's documents only."""
 _NUMBER = re.compile(r"\b[RP]-\d+\b")
+_AMONG_WORDS = re.compile(rf"\s*(?<!\w)\(([^()]*\b{_ID}\b[^()]*)\)")
+_PIECES = re.compile(r"(?:`[^`]*`|[^`,;])+")
 _LONGEST_WORDS = 120
 
 COLUMNS = ("requirement", "files", "tests", "state")
@@ -290,8 +292,17 @@ def numbered_requirements(markdown: str) -> dict[str, str]:
 
 
 def without_numbers(text: str) -> str:
-    """Return the text without numbers of requirements in parentheses, such as `(R-1, R-2)`."""
-    return _ALONE.sub("", text)
+    """Return the text without numbers of requirements in parentheses, such as `(R-1, R-2)`, and
+    without what names one there: of `(R-1, also in lists)` the rest stays.
+    """
+
+    def without_them(parenthesis: re.Match[str]) -> str:
+        pieces = [
+            piece.strip() for piece in _PIECES.findall(parenthesis[1]) if not _NUMBER.search(piece)
+        ]
+        return f" ({', '.join(pieces)})" if pieces else ""
+
+    return _AMONG_WORDS.sub(without_them, _ALONE.sub("", text))
 
 
 def with_requirement_words(text: str, requirements: Mapping[str, str]) -> str:

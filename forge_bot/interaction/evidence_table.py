@@ -73,7 +73,10 @@ def evidence(
     named = [name for requirement in requirements for name in requirement.tests]
     others = tuple(test for test in proven if not any(names_test(name, test) for name in named))
     rows = [_Row(requirement, check, red, proven, words) for requirement in requirements]
-    if others:
+    if others and len(rows) == 1 and not rows[0].counted:
+        # A lone requirement is what the tests that turned green are about.
+        rows = [_Row(requirements[0].replace(tests=others), check, red, proven, words)]
+    elif others:
         text = say("pull_request.named_by_no_requirement")
         rows.append(_Row(Requirement(text=text, tests=others), check, red, proven, words))
     table = Rows(

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 
+from forge_bot.artifacts.read_artifact import without_numbers
 from forge_bot.bot.comments.reply import RunView
 from forge_bot.engine.gates import AUTO, UNASKED
 from forge_bot.gate.grammar import Approve, Mistyped
@@ -112,6 +113,35 @@ def test_where_nobody_was_asked_no_person_approved_and_a_review_is_by_no_person(
     assert f"| approved: no person approved (`auto`), `{passed.digest[:7]}`, 2026-" in body
     assert "The reviews are not by a person." in body
     assert "Written by" not in body
+
+
+def test_tests_that_turned_green_show_a_requirement_that_is_the_only_one() -> None:
+    table = (
+        "# V\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
+        "| it ends | a.py | `ROWS` | met |\n"
+    )
+    proof = RedBeforeGreen(tests=("a.py::test_ends",), base="1" * 40)
+    green = scene.delivered().state.verification
+    assert green is not None
+    verified = green.replace(red_before_green=proof)
+    body = written(changed(verification=verified), final_verification=table).body
+    assert "| it ends<br>`a.py::test_ends` | red → green |" in body
+    assert "no green test shows" not in body
+
+
+@pytest.mark.parametrize(
+    ("written", "without"),
+    [
+        ("It ends (R-1, R-2; see `a, b`).", "It ends (see `a, b`)."),
+        (
+            "It ends (R-1, and so `f(x)`, R-2), at once.",
+            "It ends (R-1, and so `f(x)`, R-2), at once.",
+        ),
+        ("It ends (R-1), once (R-2; R-3 is older).", "It ends, once."),
+    ],
+)
+def test_parentheses_lose_the_numbers_of_requirements(written: str, without: str) -> None:
+    assert without_numbers(written) == without
 
 
 def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its_tests() -> None:

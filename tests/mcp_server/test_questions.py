@@ -84,8 +84,8 @@ async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document
         [
             "## Human Reviews Design",
             FINDING,
-            "- `approve`: go on",
             f"version `{given['digest'][:12]}`",
+            "- `approve`: go on",
             "Not all of it is shown here",
             f"### {place}",
         ],
