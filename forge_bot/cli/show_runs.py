@@ -49,12 +49,10 @@ def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(_make_json(repository, info, state) + "\n")
         return 0
-    from forge_bot.temporal.temporal_server import read_place
-
     console = Console()
     _print_head(info, state, console)
-    if (place := read_place(repository, info.name)) is not None and not info.ended:
-        console.print(f"[dim]led by {escape(place.told)}[/]")
+    if not info.ended:
+        _print_place(repository, info, console)
     console.print(_make_phase_table(snapshot.pipeline, state))
     _print_cost(state, console)
     if state.gate is not None:
@@ -62,6 +60,13 @@ def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
     elif not state.ended:
         _print_next_step(repository, info, console)
     return 0
+
+
+def _print_place(repository: Repository, info: RunInfo, console: Console) -> None:
+    from forge_bot.temporal.temporal_server import read_place
+
+    if (place := read_place(repository, info.name)) is not None:
+        console.print(f"[dim]led by {escape(place.told)}[/]")
 
 
 def _make_json(repository: Repository, info: RunInfo, state: "State") -> str:

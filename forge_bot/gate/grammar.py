@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from forge_bot.forge import COMMENT_LINK
 from forge_bot.gate.arguments import (
     NO_LIMIT,
     SHORTEST_DIGEST,
@@ -236,6 +235,9 @@ class Form:
 
 
 def _start(written: WrittenCommand) -> Command | Mistyped:
+    # The terminal's help shows this grammar, and needs nothing of GitHub.
+    from forge_bot.forge import COMMENT_LINK
+
     before, rest = _links_behind_with(written.rest)
     flags = read_task_flags(rest)
     if flags.problems:
