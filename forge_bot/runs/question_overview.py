@@ -23,6 +23,7 @@ from forge_bot.sentences import listed, say
 from forge_bot.text_format import money
 from forge_bot.values import Frozen, PhaseId, Verdict, unless_empty
 
+_LONG_COMMAND = re.compile(r"`([^`]{40})[^`]+`")
 _IS_TRIED = re.compile(r"^- (?:Nothing is newly red|Still newly red|`[^`]+`: )")
 
 
@@ -134,7 +135,8 @@ def _tried(names: Sequence[str], read: Callable[[str], str]) -> tuple[str, ...]:
     documents = [read(name) for name in names if DRAFT in names and name.endswith(".md")]
     sections = [section for text in documents if (section := read_section(text, HEADING))]
     lines = sections[-1].splitlines() if sections else []
-    return tuple(line[2:] for line in lines if line.startswith("- ") and _IS_TRIED.search(line))
+    tried = [line[2:] for line in lines if line.startswith("- ") and _IS_TRIED.search(line)]
+    return tuple(_LONG_COMMAND.sub(r"`\1…`", line) for line in tried)
 
 
 def hand_edits(reports: Sequence[Report], names: Sequence[str]) -> tuple[HandEdit, ...]:
