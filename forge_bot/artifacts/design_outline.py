@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from forge_bot.artifacts.markdown import Block, blocks_below, first_paragraph
-from forge_bot.artifacts.read_artifact import without_numbers
+from forge_bot.artifacts.read_artifact import without_requirement_numbers
 from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
 from forge_bot.text_format import one_line
 from forge_bot.values import Frozen, Problem
@@ -62,7 +62,7 @@ def read_open_decisions(design: str) -> tuple[tuple[OpenDecision, ...], tuple[Pr
     for number, start in enumerate(starts, 1):
         nested = takewhile(lambda block: block.depth > 1, items[start + 1 :])
         options = tuple(map(_option, nested))
-        question = without_numbers(items[start].words)
+        question = without_requirement_numbers(items[start].words)
         letters = "".join(option.letter for option in options)
         texts = (question, *(option.text for option in options))
         if (
@@ -79,7 +79,7 @@ def read_open_decisions(design: str) -> tuple[tuple[OpenDecision, ...], tuple[Pr
 
 
 def _option(item: Block) -> Option:
-    written = _OPTION.fullmatch(without_numbers(item.words))
+    written = _OPTION.fullmatch(without_requirement_numbers(item.words))
     return Option(letter=written["letter"], text=written["text"]) if written else _NO_OPTION
 
 
@@ -160,7 +160,7 @@ def read_outline(design: str) -> DesignOutline:
     """
     changes = _items(design, "Changes")
     return DesignOutline(
-        approach=without_numbers(first_paragraph(design, "Approach")),
+        approach=without_requirement_numbers(first_paragraph(design, "Approach")),
         examples=_examples(design),
         files=tuple(
             FileChange(path=path, change=change or _first_below(changes[place + 1 :]))
@@ -194,7 +194,7 @@ def joined_codes(block: Block) -> tuple[str, ...]:
     paths = [span.text.strip() for span in spans[first : first + 1]]
     for joint, span in zip(spans[first + 1 :: 2], spans[first + 2 :: 2], strict=False):
         path = span.text.strip() if span.code else ""
-        words = without_numbers(joint.text)
+        words = without_requirement_numbers(joint.text)
         if _JOINT.fullmatch(words) is None or FILE_PATH.fullmatch(path) is None:
             break
         paths.append(path)
@@ -208,7 +208,7 @@ def _items(design: str, heading: str) -> list[Block]:
 def _points(items: Sequence[Block]) -> tuple[str, ...]:
     """Return the words of the top items, without what says that there are none."""
     tops = (item for item in items if item.depth == 1 and not _NONE.match(item.text.strip()))
-    return tuple(without_numbers(item.words) for item in tops)
+    return tuple(without_requirement_numbers(item.words) for item in tops)
 
 
 def _examples(design: str) -> tuple[Example, ...]:
@@ -243,13 +243,13 @@ def _about(block: Block, paths: Sequence[str]) -> str:
     words = block.words
     for path in paths:
         _, _, words = words.partition(f"`{one_line(path)}`")
-    change = one_line(without_numbers(words)).lstrip(",;:：–—- ")
+    change = one_line(without_requirement_numbers(words)).lstrip(",;:：–—- ")
     return "" if _POINTER.fullmatch(change) else change
 
 
 def _first_below(behind: Sequence[Block]) -> str:
     """Return the words of the first item below an item; empty where another begins."""
-    return without_numbers(behind[0].words) if behind and behind[0].depth > 1 else ""
+    return without_requirement_numbers(behind[0].words) if behind and behind[0].depth > 1 else ""
 
 
 def _test_name(block: Block) -> str:

@@ -291,7 +291,7 @@ def numbered_requirements(markdown: str) -> dict[str, str]:
     return {row["number"]: row["words"] for row in reversed([*filter(None, rows)])}
 
 
-def without_numbers(text: str) -> str:
+def without_requirement_numbers(text: str) -> str:
     """Return the text without numbers of requirements in parentheses, such as `(R-1, R-2)`, and
     without what names one there: of `(R-1, also in lists)` the rest stays.
     """
@@ -318,7 +318,7 @@ def with_requirement_words(text: str, requirements: Mapping[str, str]) -> str:
         shown.add(number[0])
         return f"{number[0]} ({gist(known, _LONGEST_WORDS)})"
 
-    return _NUMBER.sub(words, without_numbers(text))
+    return _NUMBER.sub(words, without_requirement_numbers(text))
 
 
 def words_of_numbers(texts: Iterable[str], requirements: Mapping[str, str]) -> tuple[str, ...]:

@@ -267,11 +267,11 @@ def _explain_unneeded(reason: NothingToDo) -> dict[str, str]:
 
 def _write_summary(pipeline: Pipeline, state: State) -> dict[str, str]:
     # Reads Markdown, which commands that only look never do.
-    from forge_bot.artifacts.read_artifact import without_numbers
+    from forge_bot.artifacts.read_artifact import without_requirement_numbers
 
     plan, record = pipeline.approved_first, _plan(pipeline, state)
     approach = next(iter(record.sections.values()), "") if record is not None else ""
-    opening = without_numbers(approach.split("\n\n", 1)[0].strip())
+    opening = without_requirement_numbers(approach.split("\n\n", 1)[0].strip())
     more = f"More: `{plan.writes}`." if plan is not None else ""
     verify = [phase.writes for phase in pipeline.phases if isinstance(phase, VerifyPhase)]
     return {

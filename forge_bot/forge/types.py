@@ -1,5 +1,5 @@
-"""What every forge has: accounts with their roles, issues, comments, pull requests, reviews, checks
-and facts of a repository.
+"""The types that every forge has: accounts with their roles, issues, comments, pull requests,
+reviews, checks and facts of a repository.
 """
 
 import re
@@ -239,8 +239,8 @@ class FailedCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
-    """What the bot needs of a repository: a problem with the step that ends it, or what is good."""
+class RepositoryNeed:
+    """A need of the bot in a repository: a problem with the step that ends it, or what is good."""
 
     what: str
     problem: str

@@ -1,4 +1,4 @@
-"""What an event asks for: a request, or nothing with a reason."""
+"""Read off an event which request it makes: one, or nothing with a reason."""
 
 import re
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from forge_bot.artifacts.markdown import first_paragraph
 from forge_bot.artifacts.plans import ChangeName, ChangeType, change_name, renamed
-from forge_bot.artifacts.read_artifact import without_numbers
+from forge_bot.artifacts.read_artifact import without_requirement_numbers
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED, approvals_of
@@ -234,7 +234,7 @@ def _criteria(task: TaskState, plan: str) -> list[str]:
 
 
 def _words(text: str, longest: int) -> str:
-    return escape.heading(without_numbers(_NUMBERED.sub("", text.strip())), longest)
+    return escape.heading(without_requirement_numbers(_NUMBERED.sub("", text.strip())), longest)
 
 
 def _wrapped(text: str, begin: str = "") -> str:

@@ -15,7 +15,7 @@ from forge_bot.artifacts.plans import ChangeType
 from forge_bot.artifacts.read_artifact import (
     numbered_requirements,
     with_requirement_words,
-    without_numbers,
+    without_requirement_numbers,
 )
 from forge_bot.artifacts.test_paths import is_page
 from forge_bot.engine.capability_uses import use_lines
@@ -217,7 +217,9 @@ def why(view: RunFacts, documents: Mapping[str, str]) -> str:
     """The first paragraph of the summary, before there is one of the design; else the title."""
     for phase in (*view.pipeline.providing("summary"), *view.pipeline.providing("approach")):
         heading = next(iter(phase.headings), "")
-        words = without_numbers(first_paragraph(documents.get(phase.writes, ""), heading))
+        words = without_requirement_numbers(
+            first_paragraph(documents.get(phase.writes, ""), heading)
+        )
         if line := escape.line(words, 900):
             return line
     return escape.plain(view.state.title)

@@ -19,7 +19,7 @@ from forge_bot.artifacts.read_artifact import (
     MOST_CHARACTERS,
     numbered_requirements,
     with_requirement_words,
-    without_numbers,
+    without_requirement_numbers,
     words_of_numbers,
 )
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
@@ -186,7 +186,7 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
             *_hidden(run, documents, but=() if agents_read_files else (_REQUEST,)),
         ),
         findings=findings,
-        requirements=words_of_numbers(map(without_numbers, numbered), requirements),
+        requirements=words_of_numbers(map(without_requirement_numbers, numbered), requirements),
         overview=seen.replace(outline=seen.outline.reworded(spoken)),
         documents=documents,
         difference=difference(run, asked),

@@ -171,7 +171,7 @@ class BoundedOutput:
         return f"{head}\n[… {self._left_out} bytes left out …]\n{tail}"
 
 
-class Ending(NamedTuple):
+class CommandEnding(NamedTuple):
     """The exit code of a command that was ended, and the reason in words."""
 
     exit_code: int
@@ -186,7 +186,7 @@ class ProcessReport:
     """The observations about one command; `ending` if it was ended from outside."""
 
     kept: BoundedOutput
-    ending: Ending | None
+    ending: CommandEnding | None
     seconds: float
 
 
@@ -244,7 +244,7 @@ def watch(
                     ending = _ending(above, limits, called_off)
                     next_look = now + max(_LOOK_SECONDS, (monotonic() - now) * _LOOK_SHARE)
                 if now >= began + limits.seconds:
-                    ending = Ending(TIMED_OUT, f"ended after {limits.seconds:g} seconds")
+                    ending = CommandEnding(TIMED_OUT, f"ended after {limits.seconds:g} seconds")
                 ended = ending is None and _take(
                     waiting, kept, min(began + limits.seconds, next_look) - now
                 )
@@ -268,17 +268,17 @@ def _take(waiting: selectors.DefaultSelector, kept: BoundedOutput, seconds: floa
     return False
 
 
-def _ending(above: int, limits: ResourceLimits, called_off: Event | None) -> Ending | None:
+def _ending(above: int, limits: ResourceLimits, called_off: Event | None) -> CommandEnding | None:
     if called_off is not None and called_off.is_set():
-        return Ending(_INTERRUPTED, "called off")
+        return CommandEnding(_INTERRUPTED, "called off")
     below = descendants(above)
     if len(below) > limits.processes:
         words = f"ended for running more than {limits.processes} processes at a time"
-        return Ending(_KILLED, words)
+        return CommandEnding(_KILLED, words)
     if sum(map(_resident_kilobytes, below)) * 1024 <= limits.memory_bytes:
         return None
     most = limits.memory_bytes // 2**20
-    return Ending(_KILLED, f"ended for using more than {most} MiB of memory")
+    return CommandEnding(_KILLED, f"ended for using more than {most} MiB of memory")
 
 
 def _resident_kilobytes(pid: int) -> int:

@@ -127,7 +127,7 @@ def test_the_address_of_the_action_is_written_once_and_the_page_says_where() -> 
         text=True,
         check=True,
     )
-    place = "forge_bot/forge/github/workflows.py"
+    place = "forge_bot/forge/github/workflow_files.py"
     listings = {"pyproject.toml", "server.json", ".claude-plugin/marketplace.json"}
     assert {*files.stdout.split()} - listings <= {place, "docs/github.md", "README.md"}
     assert f"`ACTION` in `{place}`" in DOCS

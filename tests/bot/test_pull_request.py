@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.artifacts.read_artifact import without_numbers
+from forge_bot.artifacts.read_artifact import without_requirement_numbers
 from forge_bot.bot.comments.reply import RunView
 from forge_bot.engine.gates import AUTO, UNASKED
 from forge_bot.gate.grammar import Approve, Mistyped
@@ -141,7 +141,7 @@ def test_tests_that_turned_green_show_a_requirement_that_is_the_only_one() -> No
     ],
 )
 def test_parentheses_lose_the_numbers_of_requirements(written: str, without: str) -> None:
-    assert without_numbers(written) == without
+    assert without_requirement_numbers(written) == without
 
 
 def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its_tests() -> None:

@@ -11,4 +11,4 @@ from forge_bot.forge.github.events import *
 from forge_bot.forge.github.gate_client import *
 from forge_bot.forge.github.job_step import *
 from forge_bot.forge.github.names import *
-from forge_bot.forge.github.workflows import *
+from forge_bot.forge.github.workflow_files import *

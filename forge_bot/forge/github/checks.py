@@ -1,4 +1,4 @@
-"""What the bot needs of a repository on GitHub: each missing click, with its address."""
+"""The needs of the bot in a repository on GitHub: each missing click, with its address."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.forge.github.addresses import RepositoryAddress
 from forge_bot.forge.github.client import GitHub, connect
 from forge_bot.forge.github.names import token_of
-from forge_bot.forge.github.workflows import (
+from forge_bot.forge.github.workflow_files import (
     ACTION,
     WAKE_WORKFLOW,
     WORKFLOW,
@@ -16,7 +16,7 @@ from forge_bot.forge.github.workflows import (
     read_workflow,
     workflow_text,
 )
-from forge_bot.forge.types import LABELS, RepositoryFacts, Requirement
+from forge_bot.forge.types import LABELS, RepositoryFacts, RepositoryNeed
 
 _START = LABELS[0].name
 _USES = re.compile(r"^\s*(?:- )?uses: *[\"']?([\w.-]+/[\w.-]+)([\w./-]*)@([^\s\"']+)", re.MULTILINE)
@@ -35,7 +35,7 @@ _LEVELS = ("none", "read", "write")
 
 def check_repository(
     place: RepositoryAddress, environ: Mapping[str, str], key: str = ""
-) -> Iterator[Requirement]:
+) -> Iterator[RepositoryNeed]:
     """Yield the bot's requirements; `key` is the secret of the configured model, if that is known.
     Without a token, yield only how to get one. Raises GitHubError.
     """
@@ -55,15 +55,15 @@ def check_repository(
         yield from _rules(place, client, facts)
 
 
-def _lacking(what: str, problem: str, step: str) -> Requirement:
-    return Requirement(what, problem, "", step)
+def _lacking(what: str, problem: str, step: str) -> RepositoryNeed:
+    return RepositoryNeed(what, problem, "", step)
 
 
-def _token(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Requirement]:
+def _token(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[RepositoryNeed]:
     """Yield whether the repository takes issues, and pull requests by the token of Actions."""
     off = "" if facts.has_issues else "has its issues switched off"
     off = "is archived" if facts.archived else off
-    yield Requirement(
+    yield RepositoryNeed(
         "GitHub",
         f"{facts.full_name} {off}" if off else "",
         f"{facts.full_name}, {facts.default_branch}",
@@ -75,7 +75,7 @@ def _token(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Require
         None: "this token may not see it (it takes administration: read)",
     }[facts.actions_may_open_pulls]
     clicks = f"{place.page}/settings/actions"
-    yield Requirement(
+    yield RepositoryNeed(
         "pull requests",
         problem,
         "Actions may open them",
@@ -83,7 +83,7 @@ def _token(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Require
     )
 
 
-def _workflow(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Requirement]:
+def _workflow(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[RepositoryNeed]:
     """Yield whether the workflow is there and switched on, and its label."""
     branch = facts.default_branch
     if facts.workflow is None:
@@ -95,9 +95,9 @@ def _workflow(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Requ
             yield _switched_on(place, "schedule", WAKE_WORKFLOW, facts.schedule_state)
         else:
             sentence = f"without {WAKE_WORKFLOW} runs that wait go on at a command only"
-            yield Requirement("schedule", "", sentence)
+            yield RepositoryNeed("schedule", "", sentence)
     labelled = _START.casefold() in {name.casefold() for name in facts.labels}
-    yield Requirement(
+    yield RepositoryNeed(
         "label",
         "" if labelled else f"there is no label {_START}",
         _START,
@@ -105,16 +105,16 @@ def _workflow(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Requ
     )
 
 
-def _switched_on(place: RepositoryAddress, what: str, workflow: str, state: str) -> Requirement:
+def _switched_on(place: RepositoryAddress, what: str, workflow: str, state: str) -> RepositoryNeed:
     """Return whether GitHub starts a workflow. It switches one with a schedule off by itself where
     a public repository had no commits for 60 days.
     """
     page = f"{place.page}/actions/workflows/{workflow.rpartition('/')[2]}"
     problem = f"{workflow} is switched off ({state})" if state.startswith("disabled") else ""
-    return Requirement(what, problem, f"{workflow} is there", f"Enable workflow: {page}")
+    return RepositoryNeed(what, problem, f"{workflow} is there", f"Enable workflow: {page}")
 
 
-def _actions(place: RepositoryAddress, token: str, text: str) -> Iterator[Requirement]:
+def _actions(place: RepositoryAddress, token: str, text: str) -> Iterator[RepositoryNeed]:
     """Yield whether each action of the workflow is there and held fast by a commit."""
     for name, folder, ref in dict.fromkeys(_USES.findall(text)):
         with connect(name, token, place.api, patience=0) as action:
@@ -127,10 +127,10 @@ def _actions(place: RepositoryAddress, token: str, text: str) -> Iterator[Requir
         else:
             moves = "" if _COMMIT.fullmatch(ref) else f"{name}{folder}@{ref} can be moved"
             step = "put the full id of the commit there; forge-bot init --update does it"
-            yield Requirement("action", moves, f"{name}{folder}@{ref[:12]}", step)
+            yield RepositoryNeed("action", moves, f"{name}{folder}@{ref[:12]}", step)
 
 
-def _permissions(text: str) -> Iterator[Requirement]:
+def _permissions(text: str) -> Iterator[RepositoryNeed]:
     """Yield which permissions of the job that `init` writes no job of this workflow has."""
     wanted = _read_granted(read_workflow(workflow_text(ACTION, _OF_JOB)))
     granted = _read_granted(read_workflow(text))
@@ -141,7 +141,7 @@ def _permissions(text: str) -> Iterator[Requirement]:
     ]
     step = f"write it under permissions: of the job in {WORKFLOW}"
     problem = f"no job has {', '.join(lacking)}" if lacking else ""
-    yield Requirement("permissions", problem, "the job has what it needs", step)
+    yield RepositoryNeed("permissions", problem, "the job has what it needs", step)
 
 
 def _read_granted(workflow: dict[str, Any]) -> dict[str, str]:
@@ -159,7 +159,7 @@ def _read_granted(workflow: dict[str, Any]) -> dict[str, str]:
 
 def _secrets(
     place: RepositoryAddress, client: GitHub, facts: RepositoryFacts, key: str
-) -> Iterator[Requirement]:
+) -> Iterator[RepositoryNeed]:
     """Yield whether each secret that the workflow hands over is there, in its environment too."""
     text = facts.workflow or ""
     names = dict.fromkeys(name for name in _SECRET.findall(text) if name != _OF_JOB)
@@ -186,7 +186,7 @@ def _secrets(
                 "this token may not see the names of secrets (it takes secrets: read, for an "
                 f"environment environments: read); {name} has to be among them"
             )
-        yield Requirement(
+        yield RepositoryNeed(
             "secret", problem, name, f"New secret, or one of the organization: {page}"
         )
 
@@ -200,12 +200,12 @@ def _environments(text: str) -> tuple[str, ...]:
 
 def _rules(
     place: RepositoryAddress, client: GitHub, facts: RepositoryFacts
-) -> Iterator[Requirement]:
+) -> Iterator[RepositoryNeed]:
     """Yield the rules that would stop a run's pushes, and whether the default branch has any."""
     page = f"{place.page}/settings/rules"
     kinds = {kind for branch in _EXAMPLES for kind in client.rules_of(branch)}
     stopping = ", ".join(kind for kind in _IN_THE_WAY if kind in kinds)
-    yield Requirement(
+    yield RepositoryNeed(
         "branch rules",
         f"rules stop pushes to the branches of runs: {stopping}" if stopping else "",
         "nothing stops a push to the branches of a run",
@@ -213,7 +213,7 @@ def _rules(
     )
     guarded = {"pull_request", "protection"} & set(facts.rules)
     branch = facts.default_branch
-    yield Requirement(
+    yield RepositoryNeed(
         "default branch",
         "" if guarded else f"whoever may write can push to {branch}, the job's token too",
         f"{branch} takes changes by pull request",

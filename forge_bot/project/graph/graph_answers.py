@@ -1,5 +1,5 @@
-"""What the graph answers: documents (the manifest with its nodes, findings, stacks, the taxonomy, a
-map of the most imported files within a budget of tokens, a new file where this project would put
+"""The answers of the graph: documents (the manifest with its nodes, findings, stacks, the taxonomy,
+a map of the most imported files within a budget of tokens, a new file where this project would put
 it), and questions for nodes, their neighbours and the reach of a change.
 """
 

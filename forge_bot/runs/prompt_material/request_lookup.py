@@ -51,6 +51,7 @@ _LINE = 100
 
 _ERROR = re.compile(r"(?:Error|Exception|Warning)$|^Err[A-Z]")
 _RAISES = re.compile(r"\b(?:raise|throw|return|fail)\b")
+"""The words with which languages raise an error; Go returns it."""
 
 Use = tuple[str, int, str]
 """A path, the number of a line, and the line."""
@@ -311,10 +312,10 @@ def _files_raising(uses: Mapping[str, Sequence[Use]]) -> list[str]:
     """
     paths: list[str] = []
     for name, hits in uses.items():
+        if not _ERROR.search(name):
+            continue
         raised = [
-            path
-            for path, _, line in hits
-            if _ERROR.search(name) and _RAISES.search(line) and not is_beside_code(path)
+            path for path, _, line in hits if _RAISES.search(line) and not is_beside_code(path)
         ]
         paths += [
             path for path, count in Counter(raised).most_common(1) if 2 * count >= len(raised)
