@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from forge_bot.forge.github import workflows as workflow_file
+from forge_bot.forge.github import workflow_files as workflow_file
 from tests.bot.stage import SECRET, Job, Stage
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ import yaml
 
 from forge_bot.agent.models.known_providers import extra_of, key_name
 from forge_bot.forge import WORKFLOW, wake_workflow_text, workflow_text
-from forge_bot.forge.github import workflows as workflow_file
+from forge_bot.forge.github import workflow_files as workflow_file
 from forge_bot.gate.environment_variables import GATE_VARIABLES, INPUT_VARIABLES
 from tests.actions.runner import ACTION, RELEASE, ROOT, program
 

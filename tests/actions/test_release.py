@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot import __version__
-from forge_bot.forge.github import workflows as workflow_file
+from forge_bot.forge.github import workflow_files as workflow_file
 from tests.actions.runner import ROOT, STUBS, missing, pins, program
 
 TEXT = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.forge.github import workflows as workflow_file
+from forge_bot.forge.github import workflow_files as workflow_file
 from tests.actions.conftest import WORKFLOWS
 from tests.actions.runner import ACTION, KEY, RELEASE, Runner, missing, shipped
 from tests.actions.test_action import green, passes
