@@ -1,5 +1,6 @@
 """The shared value types: ids, enumerations, findings, problems, usage."""
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from enum import StrEnum
@@ -127,6 +128,10 @@ class Verdict(StrEnum):
         }
 
 
+_PLACE = re.compile(r"\A([\w./-]+:\d+(?:-\d+)?)[:,]?\s+(?=\S)")
+"""The place that a finding begins with."""
+
+
 class Severity(StrEnum):
     """The weight of a finding. CRITICAL forbids a positive verdict, MAJOR forbids `--auto`."""
 
@@ -145,6 +150,11 @@ class Finding(Recorded):
     def is_corrected(self) -> bool:
         """Return whether the reviewer of a draft says that it put this right itself."""
         return self.description.rstrip().endswith("Corrected.")
+
+    @property
+    def words(self) -> str:
+        """The description as Markdown, with the place that it begins with, `path:line`, as code."""
+        return _PLACE.sub(r"`\1`: ", self.description)
 
 
 class Problem(Recorded):

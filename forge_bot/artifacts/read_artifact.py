@@ -249,6 +249,8 @@ _ID = r"(?:R|P|AC)-\d+"
 _ALONE = re.compile(rf"\s*\({_ID}(?:(?:\s*[,–-]\s*| and | to ){_ID})*\)")
 """Numbers in parentheses. They mean something in the run's documents only."""
 _NUMBER = re.compile(r"\b[RP]-\d+\b")
+_WITHOUT_WORDS = re.compile(r"\b(?:(?<!\| )|(?![RP]-\d+:))[RP]-\d+\b")
+"""A number, but for one that a cell begins with, with its words behind it."""
 _AMONG_WORDS = re.compile(rf"\s*(?<!\w)\(([^()]*\b{_ID}\b[^()]*)\)")
 _PIECES = re.compile(r"(?:`[^`]*`|[^`,;])+")
 _LONGEST_WORDS = 120
@@ -318,7 +320,7 @@ def with_requirement_words(text: str, requirements: Mapping[str, str]) -> str:
         shown.add(number[0])
         return f"{number[0]} ({gist(known, _LONGEST_WORDS)})"
 
-    return _NUMBER.sub(words, without_requirement_numbers(text))
+    return _WITHOUT_WORDS.sub(words, without_requirement_numbers(text))
 
 
 def words_of_numbers(texts: Iterable[str], requirements: Mapping[str, str]) -> tuple[str, ...]:

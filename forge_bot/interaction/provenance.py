@@ -105,7 +105,7 @@ def open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
     ordered = sorted(findings, key=lambda pair: HEAVIEST_FIRST.index(pair[0].severity))
     lines = [
         f"- **{finding.severity}** "
-        + escape.line(with_requirement_words(finding.description, requirements))
+        + escape.line(with_requirement_words(finding.words, requirements))
         + f" ({view.links.named(name)})"
         for finding, name in ordered
     ]

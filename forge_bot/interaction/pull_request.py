@@ -187,7 +187,7 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
             if not risk.startswith("Unverified")
         ],
         corrected=[
-            with_requirement_words(finding.description.removesuffix("Corrected."), words)
+            with_requirement_words(finding.words.removesuffix("Corrected."), words)
             for record in view.state.artifacts.values()
             for finding in record.findings
             if finding not in open_findings_of(view.state, record)

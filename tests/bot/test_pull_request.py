@@ -8,7 +8,10 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.artifacts.read_artifact import without_requirement_numbers
+from forge_bot.artifacts.read_artifact import (
+    with_requirement_words,
+    without_requirement_numbers,
+)
 from forge_bot.bot.comments.reply import RunView
 from forge_bot.engine.gates import AUTO, UNASKED
 from forge_bot.gate.grammar import Approve, Mistyped
@@ -20,8 +23,10 @@ from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs
 from forge_bot.values import (
     CommandResult,
+    Finding,
     RedBeforeGreen,
     RequirementCheck,
+    Severity,
     Source,
     Usage,
 )
@@ -142,6 +147,26 @@ def test_tests_that_turned_green_show_a_requirement_that_is_the_only_one() -> No
 )
 def test_parentheses_lose_the_numbers_of_requirements(written: str, without: str) -> None:
     assert without_requirement_numbers(written) == without
+
+
+def test_a_number_with_words_of_its_own_in_a_cell_gets_no_others() -> None:
+    words = {"R-1": "It ends at once"}
+    row = "| R-1: it ends | a.py | `test_ends` | met |"
+    assert with_requirement_words(row, words) == row
+    assert with_requirement_words("| R-1 | a.py |", words) == "| R-1 (It ends at once) | a.py |"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("a/b.py:7 raises on 0.", "`a/b.py:7`: raises on 0."),
+        ("a/b.py:7-9: raises on 0.", "`a/b.py:7-9`: raises on 0."),
+        ("`a/b.py:7` raises on 0.", "`a/b.py:7` raises on 0."),
+        ("It raises at a/b.py:7 on 0.", "It raises at a/b.py:7 on 0."),
+    ],
+)
+def test_the_place_that_a_finding_begins_with_is_code(written: str, shown: str) -> None:
+    assert Finding(severity=Severity.MINOR, description=written).words == shown
 
 
 def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its_tests() -> None:
