@@ -400,7 +400,7 @@ def test_servers_and_skills_are_configured_as_for_other_hosts() -> None:
         (["show", "no-such-run"], 2),
         (["graph", "verify"], 0),
         (["graph", "wrong"], 64),
-        (["mcp", "--http", "nowhere:x"], 2),
+        (["mcp", "--repo"], 2),
     ],
 )
 def test_a_command_ends_with_its_code(sample: Sample, words: list[str], code: int) -> None:

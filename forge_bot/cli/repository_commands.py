@@ -200,9 +200,6 @@ def _approve_servers(
     return approve(repo, source, digest)
 
 
-_PORT = 8765
-
-
 def work(
     out: Annotated[
         Path | None,
@@ -269,28 +266,13 @@ def mcp(
         Path | None,
         typer.Option("--repo", help="Folder inside the repository to serve.", metavar="PATH"),
     ] = None,
-    http: Annotated[
-        bool, typer.Option("--http", help="Serve over HTTP on this machine instead.")
-    ] = False,
-    port: Annotated[
-        int | None,
-        typer.Option(help="Port for --http.", min=1, max=65535, show_default=str(_PORT)),
-    ] = None,
     by_path: Annotated[
         bool, typer.Option("--by-path", help="Hand out prompts as files: fewer calls and tokens.")
     ] = False,
 ) -> int:
-    if port is not None and not http:
-        from forge_bot.errors import BadOption
+    from forge_bot.mcp_server.sdk_server.server import serve
 
-        raise BadOption("--port goes with --http.")
-    if not http:
-        from forge_bot.mcp_server.sdk_server.serve import serve_stdio
-
-        return serve_stdio(repo, by_path=by_path)
-    from forge_bot.mcp_server.sdk_server.serve import serve_http
-
-    return serve_http(repo, port or _PORT, by_path=by_path)
+    return serve(repo, by_path=by_path)
 
 
 def hook(

@@ -321,7 +321,3 @@ class SessionOnlyLooks(ReportRejected, code="MCP-015"):
 
 class Interrupted(RunError, code="MCP-012"):
     """The work was ended while it was under way; nothing of that was recorded."""
-
-
-class PortTaken(SetupError, code="MCP-013"):
-    """The port for MCP clients cannot be had on this machine."""

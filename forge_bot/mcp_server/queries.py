@@ -3,7 +3,6 @@ pipelines, schemas.
 """
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -11,7 +10,7 @@ from mcp.types import Resource
 from pydantic import JsonValue, ValidationError
 
 from forge_bot.engine import SpawnAgent, State, next_action
-from forge_bot.errors import BadArguments, BadManifest, ForgeError, UnknownArtifact, registry
+from forge_bot.errors import BadArguments, ForgeError, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_results import summarize_error
@@ -21,7 +20,6 @@ from forge_bot.project.graph.graph_answers import (
     annotations_document,
     ask_graph,
     manifest_document,
-    repo_map,
     stack_document,
     taxonomy,
 )
@@ -41,7 +39,6 @@ Operation = Literal["query", "verify", "scan"]
 
 _MOST_CHARACTERS = 1_200
 """Characters of an answer: 300 tokens."""
-_CONTEXT_TOKENS = 300
 
 
 class GraphResult(NamedTuple):
@@ -170,7 +167,6 @@ class Queries:
         sections = {
             "Commands": "\n".join(commands) or "None was found.",
             "Runs under way": "\n".join(runs) or "None. pipeline_init begins one.",
-            "Structure": self._summary() or "Not read yet; forge_graph reads it.",
         }
         parts = [f"## {title}\n\n{text}" for title, text in sections.items()]
         return "\n\n".join([f"# {served.id}", f"{here} {languages}", *parts]) + "\n"
@@ -236,41 +232,15 @@ class Queries:
         """Return the description of a stack. Raises UnknownNode."""
         return stack_document(kind, stack)
 
-    def _summary(self) -> str:
-        """Return the repository's graph in a few lines; empty while reading it would take long."""
-        with self._one:
-            quick = self._read().if_quick()
-        if quick is None:
-            return ""
-        try:
-            graph, _ = declared(quick)
-        except BadManifest as error:
-            return f"{error.code}: {error.message}"
-        kinds = Counter(str(node.kind) for node in graph.files.values())
-        code = [path for path, node in graph.files.items() if node.kind.is_code]
-        untested = sum(not graph.testers.get(path) for path in code)
-        lines = [
-            ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()),
-            (
-                f"{sum(len(node.imports) for node in graph.files.values())} imports;"
-                f" {untested} of {len(code)} files of code have no test of their own;"
-                f" {len(verify(graph))} violations"
-            ),
-        ]
-        return "\n".join([*lines, "", repo_map(graph, _CONTEXT_TOKENS).rstrip()])
-
     def _declared(self, project: str) -> tuple[ProjectGraph, Manifest]:
         self._served.check_project(project)
         return declared(self._read_graph())
 
     def _read_graph(self) -> ProjectGraph:
         with self._one:
-            return self._read().here()
-
-    def _read(self) -> GraphReader:
-        if self._reader is None:
-            self._reader = GraphReader(self._served.repository)
-        return self._reader
+            if self._reader is None:
+                self._reader = GraphReader(self._served.repository)
+            return self._reader.here()
 
     # -- pipelines
     # ----------------------------------------------------------------------------------------------

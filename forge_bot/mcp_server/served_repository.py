@@ -5,7 +5,6 @@ one call in the tree of its client: on its branch, without touching the client's
 import os
 import re
 import threading
-import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,7 +15,6 @@ from forge_bot.errors import (
     DetachedHead,
     ForgeError,
     NotServed,
-    RunBusy,
     UnknownRun,
     UnknownWorkspace,
     WrongBranch,
@@ -153,9 +151,6 @@ class ServedRepository:
         return name
 
 
-_PATIENCE = 20.0
-"""Seconds that a call waits for another process to let go of the run."""
-
 CheckOfRun = Callable[[Run], tuple[str, ...]]
 
 Turns = dict[str, threading.Lock]
@@ -173,24 +168,12 @@ def hold_client_run(
     """
     with turns.setdefault(info.name, threading.Lock()), ExitStack() as stack:
         _check_branch(served, info)
-        run = _open_when_free(served, info, stack, check)
+        opened = (served.repository, info, served.config)
+        run = stack.enter_context(open_run(*opened, external_worktree=True, check=check))
         try:
             yield run
         except ForgeError as error:
             raise _locate_error(run) from error
-
-
-def _open_when_free(
-    served: ServedRepository, info: RunInfo, stack: ExitStack, check: CheckOfRun | None
-) -> Run:
-    until = time.monotonic() + _PATIENCE
-    opened = (served.repository, info, served.config)
-    while True:
-        try:
-            return stack.enter_context(open_run(*opened, external_worktree=True, check=check))
-        except RunBusy:
-            if time.monotonic() > until:
-                raise
 
 
 def _locate_error(run: Run) -> AtNode:

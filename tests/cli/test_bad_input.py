@@ -55,7 +55,6 @@ REFUSED = [
         ((*RUN, f"--branch={name}", *MODEL), "REQUEST-007", "")
         for name in ("-rf", "a..b", "a b", "ends.lock", "/x")
     ),
-    (("mcp", "--port", "5000"), "REQUEST-007", "--http"),
     (("continue", "plenty", *MODEL), "REQUEST-007", ""),
     (RUN, "MODEL-001", "Set ANTHROPIC_API_KEY"),
     (RUN, "MODEL-001", "`forge-bot demo` shows a whole run without a key"),

@@ -46,7 +46,7 @@ _SCENARIO = re.compile(r"server-(.+)-\d{4}-\d\d-\d\dT.*")
 
 @asynccontextmanager
 async def served(sample: Sample) -> AsyncGenerator[str]:
-    """The address of the product's server, which lets the suite in without a token."""
+    """The address of the product's server."""
     words = ("-m", "tests.mcp_server.conformance_server", str(sample.path))
     process = await asyncio.create_subprocess_exec(
         sys.executable, *words, cwd=ROOT, stdout=asyncio.subprocess.PIPE

@@ -107,14 +107,6 @@ async def test_the_manifest_is_a_resource_and_keeps_its_own_schema(shop: Sample)
         jsonschema_rs.validate(schema, {"nodes": {"a": {"level": 3}}})
 
 
-async def test_the_context_says_how_the_project_is_built(shop: Sample) -> None:
-    async with hosting(shop) as host:
-        context = await read(host, "forge://project/rota/context")
-    structure = context.partition("## Structure\n\n")[2]
-    assert "violations" in structure
-    assert "shop/taxes.py\n  def rate(country): ..." in structure
-
-
 async def test_the_taxonomy_and_the_gloves_are_made_from_the_code(shop: Sample) -> None:
     async with hosting(shop) as host:
         tiers = (await read_json(host, "forge://schema/taxonomy"))["tiers"]

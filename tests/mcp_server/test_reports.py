@@ -2,6 +2,9 @@
 repaired.
 """
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from tests.fakes import script
@@ -89,3 +92,17 @@ async def test_an_exec_without_the_address_of_its_pull_request_is_not_believed(
         )
         assert (failed["type"], failed["name"]) == ("checkpoint", "checkpoint-c")
         assert "permission denied" in failed["present_to_user"]
+
+
+async def test_calls_at_once_lose_no_report_and_a_long_call_blocks_no_other(sample: Sample) -> None:
+    async with hosting(sample) as host:
+        await host.begin(TASK, "M")
+        # Setup and the baseline run in this call; lists are answered meanwhile.
+        first = asyncio.create_task(host.next())
+        assert len((await host.client.list_tools()).tools) == 9
+        assert not first.done()
+        host.perform(action := await first)
+        reply: dict[str, Any] = {"previous_action_complete": True, "action_id": action["action_id"]}
+        answers = await asyncio.gather(*(host.next(**reply) for _ in range(4)))
+    assert {answer["phase"] for answer in answers} == {"phase-2"}
+    assert sum(answer["report_result"] is not None for answer in answers) == 1

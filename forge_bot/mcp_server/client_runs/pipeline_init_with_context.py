@@ -14,7 +14,6 @@ from forge_bot.errors import (
     BadOption,
     BranchExists,
     DirtyTree,
-    ForgeError,
 )
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
@@ -43,7 +42,6 @@ from forge_bot.runs.create_run import (
     plan_for,
     scope_folder,
 )
-from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.find_runs import checked_out, raw_file
 from forge_bot.runs.perform_steps import inputs_of
 from forge_bot.runs.project_commands.commit_profile import check_testable, profile_at
@@ -52,7 +50,7 @@ from forge_bot.runs.this_process import local_user
 from forge_bot.sentences import listed
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store import SPECS
-from forge_bot.values import Effort, Frozen, Source, Tier
+from forge_bot.values import Effort, Frozen, Source
 
 _ANSWERS = "## Discussion Answers"
 _MAIN = {"", "main", "master"}
@@ -155,11 +153,6 @@ def _ask_effort(
 ) -> BeforeRun:
     """Return the question before a run begins, with what such a run will probably take."""
     effort, auto = ticket.effort.effort, call.flags.auto
-    expected = _estimate_run(served, pipeline, effort, auto=auto)
-    sentences = [f'Detected effort="{effort}" ({ticket.effort.reason}).']
-    if expected is not None:
-        limit = at_most(expected, _choose_budget(served, call))
-        sentences.append(f"Expected: {in_words(expected)} ({expected.rests_on}){limit}.")
     branch = checked_out(served.repository) or call.flags.current_branch or ""
     shown: dict[str, JsonValue] = {
         "detected_effort": effort.value,
@@ -188,32 +181,13 @@ def _ask_effort(
             level.value: {"skipped_phases": [*left_out], "recommended": level is effort}
             for level, left_out in skipped.items()
         },
-        "message": " ".join((*sentences, _ASK)),
+        "message": f'Detected effort="{effort}" ({ticket.effort.reason}). {_ASK}',
     }
     meta: dict[str, JsonValue] = {
         "hints": {"next": "ask the person, then call again with user_confirmation"},
         "ui": form.shown,
     }
-    if expected is not None:
-        meta["estimate"] = expected.model_dump(mode="json", by_alias=False)
     return BeforeRun({"needs_user_confirmation": body}, meta)
-
-
-def _estimate_run(
-    served: ServedRepository, pipeline: Pipeline, effort: Effort, *, auto: bool
-) -> Estimate | None:
-    """Return the expected cost of a run of the effort with the configured models; None if there is
-    no basis for an estimate.
-    """
-    if not pipeline.speaking:
-        return None
-    models = {tier: served.config.model_for(tier) for tier in Tier}
-    repository = served.repository
-    try:
-        head = repository.commit_id("HEAD")
-        return estimate(repository, head, pipeline, effort, models, auto=auto)
-    except ForgeError:
-        return None
 
 
 # -- the run begins

@@ -49,48 +49,32 @@ class ProgressNotifier:
 
 
 class Listeners:
-    """The subscriptions of clients, by address. Clients of the newer protocol have a stream of
-    their own.
+    """The subscriptions of a client of the older protocol, by address. One of the newer protocol
+    has a stream of its own.
     """
 
     def __init__(self) -> None:
-        self._sessions: dict[str, list[ServerSession]] = {}
+        self._sessions: dict[str, ServerSession] = {}
 
     async def subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
     ) -> EmptyResult:
         """Serve resources/subscribe."""
-        known = self._sessions.get(params.uri, [])
-        if not any(_same(session, ctx.session) for session in known):
-            self._sessions[params.uri] = [*known, ctx.session]
+        self._sessions[params.uri] = ctx.session
         return EmptyResult()
 
     async def unsubscribe(
-        self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
+        self, _ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
     ) -> EmptyResult:
         """Serve resources/unsubscribe."""
-        known = self._sessions.pop(params.uri, [])
-        if others := [session for session in known if not _same(session, ctx.session)]:
-            self._sessions[params.uri] = others
+        self._sessions.pop(params.uri, None)
         return EmptyResult()
 
     async def tell(self, uri: str) -> None:
-        """Notify clients that a resource has changed. Clients that have disconnected are
-        forgotten.
-        """
-        for session in list(self._sessions.get(uri, ())):
-            try:
+        """Notify the client that a resource has changed; one that went away is no trouble."""
+        if (session := self._sessions.get(uri)) is not None:
+            with contextlib.suppress(Exception):
                 await session.send_resource_updated(uri)
-            # A client that went away in any way is no listener any more.
-            except Exception:  # noqa: BLE001
-                self._sessions[uri].remove(session)
-
-
-def _same(one: ServerSession, other: ServerSession) -> bool:
-    """Return whether two requests came over one connection: then the client's parameters are the
-    same object.
-    """
-    return one.client_params is not None and one.client_params is other.client_params
 
 
 async def announce(
@@ -165,25 +149,17 @@ class SessionPolicy(Frozen):
 
 
 class SessionPolicies:
-    """The policy of the one client of a server; many clients of one server have the usual one. The
-    list of tools passes through it as middleware.
-    """
+    """The policy of a server's client. The list of tools passes through it as middleware."""
 
     def __init__(self, *, debug: bool = False) -> None:
-        self.shared = False
         self.current = SessionPolicy(debug=debug)
 
-    async def declare(self, ctx: Context[Any, Any], policy: SessionPolicy) -> bool:
-        """Store the policy, and notify the client that its tools have changed. Return whether there
-        is a session that it counts for.
-        """
-        if self.shared:
-            return False
+    async def declare(self, ctx: Context[Any, Any], policy: SessionPolicy) -> None:
+        """Store the policy, and notify the client that its tools have changed."""
         before, self.current = self.current, policy
         if before.only_looks != policy.only_looks:
             with contextlib.suppress(Exception):
                 await ctx.session.send_tool_list_changed()
-        return True
 
     def check(self, tool: Tool) -> None:
         """Raise SessionOnlyLooks for a tool that changes something in a session that only looks."""

@@ -3,6 +3,8 @@ which define the limits of a session, and completion; its tools are in `tools`.
 """
 
 import json
+import os
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +45,19 @@ if TYPE_CHECKING:
     Read = Callable[[Service], JsonValue]
 
 
+_DEBUG = "FORGE_BOT_DEBUG"
+
+
+def serve(folder: Path | None, *, by_path: bool) -> int:
+    """Serve one client over stdin and stdout until it goes away. Without a folder the current one
+    is served, or what the client has open.
+    """
+    # Ctrl-C ends the process at once, as a kill does: what is recorded is always whole.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    make_server(folder, debug=_DEBUG in os.environ, by_path=by_path).run("stdio")
+    return 0
+
+
 def make_server(folder: Path | None, *, debug: bool = False, by_path: bool = False) -> ForgeServer:
     """The server for a folder of a repository; with `debug` its errors have a context, with
     `by_path` it hands out paths of prompts. Without a folder it serves the current one, or what its
@@ -69,9 +84,6 @@ _ABOUT_START = (
 )
 _ABOUT_AUDIT = "The contract of a session that only looks at the project and its runs."
 _CHANNELS = "Beside answers come in _meta: hints, resource_links, annotations, ui, error."
-_NO_SESSION = (
-    " This server has many clients and keeps none of it: give response_tier with each call."
-)
 _START = (
     "The project's context is loaded below; forge_orient has nothing to add to it. Where it did"
     " not arrive: forge://project/{root}/context.\nContract of this session: {contract}"
@@ -140,10 +152,10 @@ async def _declare_policy(
         policy = SessionPolicy.model_validate(given)
     except ValidationError as error:
         raise MCPError(INVALID_PARAMS, "; ".join(list_problems(error))) from error
-    counts = await server.policies.declare(ctx, policy)
-    tools = await server.list_tools() if policy.only_looks and counts else []
+    await server.policies.declare(ctx, policy)
+    tools = await server.list_tools() if policy.only_looks else []
     hidden = ", ".join(tool.name for tool in tools if may_change(tool)) or "none"
-    return f"{policy.words}. Hidden tools: {hidden}.{'' if counts else _NO_SESSION}"
+    return f"{policy.words}. Hidden tools: {hidden}."
 
 
 def _link_pipeline(pipeline: str) -> UserMessage:

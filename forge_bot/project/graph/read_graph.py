@@ -38,7 +38,7 @@ _MANIFESTS = frozenset(
     {"pyproject.toml", "setup.cfg", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"}
 )
 """Names of files that decide how imports are resolved."""
-_TOGETHER, _QUICK = 2_000, 400
+_TOGETHER = 2_000
 _LARGEST = 20_000_000
 """Bytes of a changed file that is read; of a larger one size and time stand for its contents."""
 
@@ -142,15 +142,9 @@ class GraphReader:
         """Return the graph of a commit. Raises GitFailed for an unknown one."""
         return self._graph(ProjectFiles.committed(self._repository, ref))
 
-    def if_quick(self, ref: str = "", most: int = _QUICK) -> ProjectGraph | None:
-        """Return the graph of a commit, or of the work tree; None if more than `most` files would
-        have to be read for it.
-        """
-        files = (
-            ProjectFiles.committed(self._repository, ref)
-            if ref
-            else ProjectFiles.here(self._repository)
-        )
+    def if_quick(self, ref: str, most: int) -> ProjectGraph | None:
+        """Return the graph of a commit; None if more than `most` files would have to be read."""
+        files = ProjectFiles.committed(self._repository, ref)
         unread = set(_keys(files).values()) - self._facts.keys()
         return self._graph(files) if len(unread) <= most else None
 
