@@ -20,30 +20,20 @@ def hosted(root: Path, said: str | Exception, asked: list[tuple[str, ...]]) -> P
             raise said
         return said
 
-    return ProviderContext(
-        root, run_tests=run, lint_check=run, past_runs=lambda query: f"about {query}"
-    )
+    return ProviderContext(root, run_tests=run)
 
 
-def test_tests_and_linters_are_the_hosts_and_get_only_names(root: Path) -> None:
+def test_tests_are_the_hosts_and_get_only_names(root: Path) -> None:
     asked: list[tuple[str, ...]] = []
     context = hosted(root, "1 passed", asked)
     given = ["tests/test_a.py::TestB::test_c[one two]", "src/app.py"]
-    for capability in ("run_tests", "lint_check"):
-        found = context.fetch(
-            CapabilityRequest(
-                key="1.1-x", capability=capability, params=json.dumps({"paths": given})
-            ),
-            WorkLimits(),
-        )
-        assert (found.status, found.content) == (ResultStatus.OK, "1 passed")
-    context.fetch(CapabilityRequest(key="1.1-x", capability="run_tests", params="{}"), WorkLimits())
-    assert asked == [tuple(given), tuple(given), ()]
-    past = context.fetch(
-        CapabilityRequest(key="1.1-x", capability="past_runs", params='{"query": "login"}'),
+    found = context.fetch(
+        CapabilityRequest(key="1.1-x", capability="run_tests", params=json.dumps({"paths": given})),
         WorkLimits(),
     )
-    assert past.content == "about login"
+    assert (found.status, found.content) == (ResultStatus.OK, "1 passed")
+    context.fetch(CapabilityRequest(key="1.1-x", capability="run_tests", params="{}"), WorkLimits())
+    assert asked == [tuple(given), ()]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +74,7 @@ def test_the_catalogue_is_sorted_and_has_only_what_there_is(root: Path) -> None:
     plain = [spec.name for spec in ProviderContext(root).catalogue()]
     assert plain == ["git_diff", "git_log", "list_files", "read_file", "search_code"]
     whole = [spec.name for spec in hosted(root, "", []).catalogue()]
-    assert whole == sorted([*plain, "past_runs", "run_tests", "lint_check"])
+    assert whole == sorted([*plain, "run_tests"])
     assert [
         spec.name
         for spec in ProviderContext(root).catalogue(["search_code", "run_tests", "read_file"])

@@ -230,7 +230,7 @@ def test_the_forms_of_an_answer_that_a_model_is_told_are_readable() -> None:
 def test_the_one_who_cannot_run_tests_is_told_not_to_claim_results() -> None:
     (implementer,) = [part for part in PARTS if part.agent == "implementer"]
     assert "never write that it passes" in role(implementer)
-    assert "show the state before the edits" in role(implementer)
+    assert "shows the state before the edits" in role(implementer)
     assert "the commands you ran" in role(implementer, delivery="files")
     assert "show the state before the edits" not in role(implementer, delivery="files")
 

@@ -30,11 +30,11 @@ class MessageRole(StrEnum):
 
 
 _TEXT_ONLY = re.compile(
-    r"^cli:|:(?:.*/)?(?:gpt-3|gpt-oss|o1-mini|o3-mini|deepseek|codestral|devstral|mi[sx]tral-"
+    r":(?:.*/)?(?:gpt-3|gpt-oss|o1-mini|o3-mini|deepseek|codestral|devstral|mi[sx]tral-"
     r"(?:7b|8x)|command-r|llama-?3[.-][13]|qwen\d?(?:\.\d)?-?coder)",
     re.IGNORECASE,
 )
-"""Names of models that read no images, and programs that are given words only."""
+"""Names of models that read no images."""
 
 
 def reads_images(spec: str) -> bool:

@@ -1,4 +1,4 @@
-"""Open a model by its name: `provider:model`, `cli:PROGRAM`, `scripted:FILE` or `replay:FILE`;
+"""Open a model by its name: `provider:model`, `scripted:FILE` or `replay:FILE`;
 record a model's answers, replay them later, and answer from a script.
 
 A record is JSON lines (`.jsonl`), a script may also be YAML: a list of the same mappings.
@@ -16,7 +16,6 @@ import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from forge_bot.agent.models.base import FinishReason, Model, ModelCall, ModelReply, ReplayKey
-from forge_bot.agent.models.coding_cli import open_cli_model
 from forge_bot.agent.models.provider import ProviderModel, ProviderSettings, open_provider
 from forge_bot.errors import BadOption, BadRecord, ModelUnavailable, RecordExhausted
 from forge_bot.values import Frozen, Tier, Usage
@@ -164,8 +163,6 @@ def open_model(
     match scheme:
         case "scripted" | "replay":
             model: Model = Replayed(f"{scheme}:{rest}")
-        case "cli":
-            model = open_cli_model(spec.strip(), (settings or ProviderSettings()).seconds)
         case _:
             model = open_provider(spec.strip(), settings or ProviderSettings())
     return Recorder(model, record) if record else model

@@ -1,5 +1,5 @@
 """The context providers for one work tree: the catalogue, and the results; also of what the host
-performs, the project's tests and linters, and past runs.
+performs: the project's tests, and snippets.
 """
 
 import re
@@ -23,7 +23,6 @@ from forge_bot.agent.capabilities import (
     ProviderResult,
     ResultStatus,
     ends,
-    head,
     result_of,
     spec,
 )
@@ -41,18 +40,9 @@ from forge_bot.errors import PathEscapes
 from forge_bot.values import Frozen
 
 OnPaths = Callable[[tuple[str, ...]], str]
-OnWords = Callable[[str], str]
 
 # A path, or a test inside it as test runners name them: tests/test_a.py::TestB::test_c[two words].
 _SELECTOR = re.compile(r"[\w.][\w./@+ -]*(?:::[\w. \[\],=+/-]+)*")
-
-
-class PastRuns(Frozen):
-    """Find earlier runs like what you describe."""
-
-    query: str = Field(
-        min_length=1, max_length=2_000, description="what you are looking for, in words"
-    )
 
 
 class RunTests(Frozen):
@@ -60,14 +50,6 @@ class RunTests(Frozen):
 
     paths: tuple[str, ...] | None = Field(
         default=None, max_length=50, description="test files or tests; all if left out"
-    )
-
-
-class LintCheck(Frozen):
-    """Run the project's linters; nothing is changed."""
-
-    paths: tuple[str, ...] | None = Field(
-        default=None, max_length=200, description="files to check; all if left out"
     )
 
 
@@ -87,10 +69,10 @@ class RunSnippet(Frozen):
 OnSnippet = Callable[[RunSnippet], str]
 
 
-def _run_on_paths(run: OnPaths, wanted: RunTests | LintCheck, limit: int) -> ProviderResult:
-    """Return the output of a project command.
+def _run_tests(run: OnPaths, wanted: RunTests, limit: int) -> ProviderResult:
+    """Return the output of the tests.
 
-    Only names of files and tests are passed to it, never an option.
+    Only names of files and tests are passed to their command, never an option.
     """
     for path in wanted.paths or ():
         if not _SELECTOR.fullmatch(path):
@@ -121,10 +103,9 @@ class ProviderContext:
     """Looks things up in `root`, the top of a work tree. Safe to use from several threads.
 
     `base` is the commit where this work began; git_diff compares with it. Lookups that higher
-    layers implement are passed as functions: `past_runs` takes words, `run_tests` and `lint_check`
-    take names of files or tests (all if empty), `run_snippet` takes code, and each returns the text
-    to show. Without its function a capability is not in the catalogue. Files that are `withheld`
-    are never shown.
+    layers implement are passed as functions: `run_tests` takes names of files or tests (all if
+    empty), `run_snippet` takes code, and each returns the text to show. Without its function a
+    capability is not in the catalogue. Files that are `withheld` are never shown.
     """
 
     def __init__(
@@ -132,9 +113,7 @@ class ProviderContext:
         root: Path,
         *,
         base: str = "HEAD",
-        past_runs: OnWords | None = None,
         run_tests: OnPaths | None = None,
-        lint_check: OnPaths | None = None,
         run_snippet: OnSnippet | None = None,
         withheld: Collection[str] = (),
     ) -> None:
@@ -145,15 +124,8 @@ class ProviderContext:
         self.add("list_files", ListFiles, partial(list_files, root))
         self.add("git_log", GitLog, partial(git_log, root))
         self.add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
-        if past_runs:
-            none = "No earlier run resembles this."
-            self.add(
-                "past_runs", PastRuns, lambda one, limit: head(past_runs(one.query) or none, limit)
-            )
         if run_tests:
-            self.add("run_tests", RunTests, partial(_run_on_paths, run_tests), Effect.RUNS)
-        if lint_check:
-            self.add("lint_check", LintCheck, partial(_run_on_paths, lint_check), Effect.RUNS)
+            self.add("run_tests", RunTests, partial(_run_tests, run_tests), Effect.RUNS)
         if run_snippet:
             self.add(
                 RUN_SNIPPET,

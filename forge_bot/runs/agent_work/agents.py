@@ -100,7 +100,7 @@ class Agents:
         self.applier = OutputApplier(run)
         self.tries = EditTries(run, project, tell)
         self.prompts = PromptContext(run, project.profile, templates)
-        self.worktrees = AgentWorktrees(run, project, self.prompts.past_runs)
+        self.worktrees = AgentWorktrees(run, project)
         self.outside = OutsideCapabilities(run, environ, tell)
         self.reports = AgentReports(run, self.journal, self.applier, self.outside)
         self.skills = SkillPerformer(

@@ -5,7 +5,7 @@ applied answer, the calls that it asks for, or the reason why there is none.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -60,10 +60,9 @@ class AgentWorktree:
 class AgentWorktrees:
     """The work trees of the agents of one run."""
 
-    def __init__(self, run: Run, project: Project, past_runs: Callable[[str], str]) -> None:
+    def __init__(self, run: Run, project: Project) -> None:
         self.run = run
         self.project = project
-        self.past_runs = past_runs
         self._context = self._looking_into(run.tree, project)
 
     @property
@@ -82,16 +81,15 @@ class AgentWorktrees:
             await asyncio.to_thread(remove_task_tree, self.run.repository, path)
 
     def _looking_into(self, tree: Tree, project: Project) -> ProviderContext:
-        def run(name: CommandName) -> Callable[[Sequence[str]], str] | None:
-            there = bool(project.profile.commands.of(name))
-            return self._running(partial(run_for_agent, project, name)) if there else None
-
+        has_tests = bool(project.profile.commands.test)
         return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
-            past_runs=self.past_runs,
-            run_tests=run(CommandName.TEST),
-            lint_check=run(CommandName.LINT),
+            run_tests=(
+                self._running(partial(run_for_agent, project, CommandName.TEST))
+                if has_tests
+                else None
+            ),
             run_snippet=(
                 self._running(partial(self._run_snippet, project))
                 if interpreter_of(project)

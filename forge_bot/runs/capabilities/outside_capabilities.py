@@ -50,9 +50,7 @@ _NEEDED = 1_200
 _EXAMPLES: dict[str, dict[str, object]] = {
     "git_diff": {"path": "src/app.py", "base": "v1.2"},
     "git_log": {"path": "src/app.py", "count": 5},
-    "lint_check": {"paths": ["src/app.py"]},
     "list_files": {"path": "tests", "glob": "test_*.py"},
-    "past_runs": {"query": "retry after a timeout"},
     "read_file": {"path": "src/app.py", "start": 1, "end": 80},
     "run_snippet": {"code": "from app import parse\nprint(parse('a'))"},
     "run_tests": {"paths": ["tests/test_app.py"]},

@@ -246,18 +246,6 @@ class PromptContext:
             friction=history.friction(about) if "friction" in parts else (),
         )
 
-    def past_runs(self, query: str) -> str:
-        """Return past runs that resemble a query, and the lessons of all runs about it, as text for
-        a model.
-        """
-        history = self.history
-        alike = history.similar(query, exclude=self.run.name)
-        similar = [f"- {run.in_words()}" for run in alike]
-        lessons = [f"- {_lesson_in_words(lesson)}" for lesson in history.patterns(query)]
-        lessons += [f"- [an agent got stuck] {point}" for point in history.friction(query)]
-        listed = similar or ["No past run is like this."]
-        return "\n".join([*listed, *(["", "Lessons of past runs:"] if lessons else []), *lessons])
-
 
 def names(globs: Sequence[str], name: str) -> bool:
     """Return whether a list of a pipeline names a capability; `*` stands for any characters."""
