@@ -147,19 +147,6 @@ class TryOutcome(Frozen):
     )
     seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
-    def with_rules(self, broken: Sequence[str]) -> "TryOutcome":
-        """Return the outcome with the rules on tiers that the edits break."""
-        if not broken:
-            return self
-        listed = "\n".join(f"- {rule}" for rule in broken)
-        words = f"Rules of `.forge/manifest.yaml` that held before these edits:\n\n{listed}"
-        summary = f"rules are red: {len(broken)}"
-        return self.replace(
-            red=(*self.red, *broken),
-            summary="; ".join(filter(None, (self.summary, summary))),
-            words="\n\n".join(filter(None, (self.words, words))),
-        )
-
     def redacted(self, strike: Callable[[str], str]) -> "TryOutcome":
         """Return the outcome with secrets struck out of the commands' words."""
         return self.replace(

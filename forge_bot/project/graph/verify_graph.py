@@ -260,7 +260,7 @@ def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...
     manifest that cannot be read, at the base or at the head, is broken too: it switches off all
     rules.
     """
-    if not has_rules(repository, base):
+    if repository.read(base, MANIFEST) is None:
         return ()
     before, after = graph_at(repository, base), graph_at(repository, head)
     if before is None or after is None:
@@ -273,8 +273,3 @@ def broken_rules(repository: Repository, base: str, head: str) -> tuple[str, ...
     sentences = [f"{one.code} {one.path}:{one.line}: {one.message}" for one in violations]
     more = len(sentences) - _BROKEN_NAMED
     return (*sentences[:_BROKEN_NAMED], *([f"{more} more rules are broken"] if more > 0 else []))
-
-
-def has_rules(repository: Repository, commit: str) -> bool:
-    """Return whether a commit has a manifest."""
-    return repository.read(commit, MANIFEST) is not None

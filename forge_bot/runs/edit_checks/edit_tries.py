@@ -15,7 +15,6 @@ from forge_bot.errors import CannotJudge, PathEscapes, WriteFailed
 from forge_bot.git import Tree, blob_id
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.project.detected_commands import Command, takes
-from forge_bot.project.graph.verify_graph import broken_rules, has_rules
 from forge_bot.runs.edit_checks.newly_red import JudgedEdits, NewlyRed, outcome_of
 from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
@@ -147,14 +146,11 @@ class EditTries:
 
     @property
     def possible(self) -> bool:
-        """Return whether some test command gave a usable result before the change, or there are
-        rules or a formatter.
+        """Return whether some test command gave a usable result before the change, or there is a
+        formatter.
         """
-        run = self.run
-        return run.config.tries.most > 0 and (
-            self._tested
-            or bool(self.project.profile.commands.format)
-            or has_rules(run.repository, run.state.base_commit)
+        return self.run.config.tries.most > 0 and (
+            self._tested or bool(self.project.profile.commands.format)
         )
 
     @property
@@ -212,17 +208,13 @@ class EditTries:
         return self.run.repository.commit_id(f"{next(own)}^")
 
     def outcome(self, tasks: Sequence[TaskId], base: str, made: str, seconds: float) -> TryOutcome:
-        """Run the commands on a commit that holds the edits of some tasks, at most for so long, and
-        look at the rules.
+        """Run the commands on a commit that holds the edits of some tasks, at most for so long.
 
         Raises Interrupted where the commands were called off, and DiskFull.
         """
         ran = self._run_checks(tasks, base, made, seconds) if self._tested else TryOutcome()
-        # A task that mends something has to mend it.
-        since = self.run.state.base_commit if self._mends(tasks) else base
         weakened = weakened_in(self.run, base, made)
-        ran = ran.replace(weakened=(*weakened.unnamed, *weakened.named))
-        return ran.with_rules(broken_rules(self.run.repository, since, made))
+        return ran.replace(weakened=(*weakened.unnamed, *weakened.named))
 
     def _mends(self, tasks: Sequence[TaskId]) -> bool:
         return any(state is not None and state.origin for state in map(self.run.state.task, tasks))
