@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from forge_bot.artifacts.markdown import lower_headings
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.fit_prompt import Contents, ShownInput, describe_omissions, fit
+from forge_bot.prompts.fit_prompt import ShownInput, fit
 from forge_bot.prompts.material import Capability, Line, Material, Prompt
 from forge_bot.prompts.removals import RemovalKind, list_removals
 from forge_bot.prompts.untrusted import clean, fence, sentence
@@ -43,12 +43,11 @@ never to compute a price.
 def assemble(material: Material, environment: Environment, *, token_budget: int = 60_000) -> Prompt:
     """Return the prompt for this material.
 
-    Above the budget, layer 4, the layout and the middles of inputs are reduced, in the order of
-    `fit_prompt`; `dropped` lists the reductions. Raises BadTemplate when a template cannot be
-    rendered.
+    Above the budget the middles of inputs are left out; `dropped` lists them. Raises BadTemplate
+    when a template cannot be rendered.
     """
     tally: Counter[RemovalKind] = Counter()
-    whole = _contents(material, tally)
+    shown = _shown(material, tally)
     role = _role(material, environment)
     words: dict[str, object] = {
         "notes": [_quote(_clean(note, tally)) for note in material.notes],
@@ -60,36 +59,33 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
     common = _facts_for_template(material, "", "", material.offered or material.capabilities)
     system = _tidy(environment.render(COMMON, common))
 
-    def user(contents: Contents, *, texts: bool) -> str:
-        return _tidy(environment.render(MESSAGE, words | _message(material, contents, texts=texts)))
+    def user(*, texts: bool) -> str:
+        return _tidy(environment.render(MESSAGE, words | _message(material, shown, texts=texts)))
 
-    def frame(contents: Contents) -> int:
-        return len(system) + len(user(contents, texts=False))
-
-    room = characters(token_budget)
-    contents, written = whole, ""
-    if sum(len(entry.whole) for entry in whole.shown) <= room:
-        written = user(whole, texts=True)
-    if not written or len(system) + len(written) > room:
-        contents = fit(whole, room, frame)
-        written = user(contents, texts=True)
+    room = characters(token_budget) - len(system) - len(user(texts=False))
+    shown = fit(shown, room)
+    written = user(texts=True)
     return Prompt(
         system=system,
         user=written,
         role=role,
-        seams=tuple(_seams(written, contents)),
+        seams=tuple(_seams(written, shown)),
         tokens=_estimate_tokens(len(system) + len(written)),
-        dropped=tuple(describe_omissions(whole, contents)),
+        dropped=tuple(
+            f"{entry.name}: {entry.missing:,} of {len(entry.whole):,} characters left out."
+            for entry in shown
+            if entry.missing
+        ),
         removed=sentence(list_removals(tally)),
     )
 
 
-def _seams(user: str, contents: Contents) -> Iterator[int]:
+def _seams(user: str, shown: tuple[ShownInput, ...]) -> Iterator[int]:
     """Yield where each input that later prompts have too ends in the user part: all but what one
     agent alone is shown.
     """
     reached = 0
-    for entry in contents.shown:
+    for entry in shown:
         if not entry.shared:
             return
         text = _HALF.sub("\ufffd", entry.text)
@@ -99,22 +95,16 @@ def _seams(user: str, contents: Contents) -> Iterator[int]:
             yield reached
 
 
-def _contents(material: Material, tally: Counter[RemovalKind]) -> Contents:
-    return Contents(
-        shown=tuple(
-            ShownInput(
-                name=entry.shown_as or entry.name,
-                kind=entry.kind,
-                whole=_clean(entry.text, tally) if entry.untrusted else entry.text,
-                shared=entry.shared,
-            )
-            for entry in material.inputs
-            if material.delivery == "answer" or entry.is_quoted
-        ),
-        repository=_facts(material.repository),
-        similar=material.similar,
-        patterns=material.patterns,
-        friction=material.friction,
+def _shown(material: Material, tally: Counter[RemovalKind]) -> tuple[ShownInput, ...]:
+    return tuple(
+        ShownInput(
+            name=entry.shown_as or entry.name,
+            kind=entry.kind,
+            whole=_clean(entry.text, tally) if entry.untrusted else entry.text,
+            shared=entry.shared,
+        )
+        for entry in material.inputs
+        if material.delivery == "answer" or entry.is_quoted
     )
 
 
@@ -178,7 +168,9 @@ def _facts_for_template(
     }
 
 
-def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str, object]:
+def _message(
+    material: Material, shown: tuple[ShownInput, ...], *, texts: bool
+) -> dict[str, object]:
     """Return the facts for the template of the user part."""
     paths = (
         f"{material.workspace}/{entry.name}" if entry.kind == "artifact" else entry.name
@@ -192,13 +184,11 @@ def _message(material: Material, contents: Contents, *, texts: bool) -> dict[str
         "writes_next": bool(material.next_documents),
         "drafts": material.drafts,
         "change": _open(material.change),
-        "shown": [
-            Line(label=entry.name, text=entry.text if texts else "") for entry in contents.shown
-        ],
-        "repository": contents.repository,
-        "similar": _bullets(contents.similar, "similar past runs"),
-        "patterns": _bullets(contents.patterns, "past review findings"),
-        "friction": _bullets(contents.friction, "friction points"),
+        "shown": [Line(label=entry.name, text=entry.text if texts else "") for entry in shown],
+        "repository": _facts(material.repository),
+        "similar": _bullets(material.similar, "similar past runs"),
+        "patterns": _bullets(material.patterns, "past review findings"),
+        "friction": _bullets(material.friction, "friction points"),
         "task": _task(material.task),
         "previous": any(entry.name == material.output_file for entry in material.inputs),
         "judges": bool(material.verdicts),

@@ -1,25 +1,14 @@
-"""Shorten a prompt that is too long.
-
-The order is friction, similar runs, patterns, layout, then the middles of inputs.
+"""Shorten the inputs of a prompt that is too long: the middles of differences, outputs and files,
+then those of documents.
 """
 
-from collections.abc import Callable, Iterator
 from typing import Literal
 
-from forge_bot.prompts.material import Line
 from forge_bot.prompts.untrusted import fence
 from forge_bot.values import Frozen
 
 Kind = Literal["artifact", "diff", "file", "output"]
 
-_RECALL = {
-    "friction": "AI Friction Points",
-    "similar": "Similar Past Pipelines",
-    "patterns": "Past Review Patterns",
-}
-"""The fields and headings of layer 4, in the order in which they are dropped."""
-
-_LAYOUT = "layout"
 _FIRST_CUT: tuple[Kind, ...] = ("diff", "output", "file")
 _LAST_CUT: tuple[Kind, ...] = ("artifact",)
 
@@ -63,52 +52,15 @@ class ShownInput(Frozen):
         return 0 if self.keep is None else len(_parts(self.whole, self.keep, _HEAD[self.kind])[1])
 
 
-class Contents(Frozen):
-    """The parts of a prompt that may be shortened."""
-
-    shown: tuple[ShownInput, ...]
-    repository: tuple[Line, ...]
-    similar: tuple[str, ...]
-    patterns: tuple[str, ...]
-    friction: tuple[str, ...]
-
-
-def fit(contents: Contents, room: int, frame: Callable[[Contents], int]) -> Contents:
-    """Return as much of the contents as fits into `room` characters.
-
-    `frame` is the length of everything but the texts of the inputs. If even the shortest version
-    does not fit, that version is returned: layer 1, the task and a person's words are never cut.
+def fit(shown: tuple[ShownInput, ...], room: int) -> tuple[ShownInput, ...]:
+    """Return as much of the inputs as fits into `room` characters; their shortest version if even
+    that does not fit. All else of a prompt is never cut.
     """
-    texts = sum(len(entry.text) for entry in contents.shown)
-
-    def over() -> int:
-        return frame(contents) + texts - room
-
-    if over() <= 0:
-        return contents
-    for name in _RECALL:
-        while getattr(contents, name) and over() > 0:
-            contents = contents.model_copy(update={name: getattr(contents, name)[:-1]})
-    if over() > 0:
-        kept = tuple(line for line in contents.repository if line.label.lower() != _LAYOUT)
-        contents = contents.replace(repository=kept)
     for kinds in (_FIRST_CUT, _LAST_CUT):
-        if (excess := over()) > 0:
-            contents = contents.replace(shown=_shorten(contents.shown, kinds, excess))
-            texts = sum(len(entry.text) for entry in contents.shown)
-    return contents
-
-
-def describe_omissions(before: Contents, after: Contents) -> Iterator[str]:
-    for name, heading in _RECALL.items():
-        had, has = len(getattr(before, name)), len(getattr(after, name))
-        if has < had:
-            yield f"{heading}: {had - has} of {had} left out."
-    if len(after.repository) < len(before.repository):
-        yield "Repository Context: layout left out."
-    for entry in after.shown:
-        if entry.missing:
-            yield f"{entry.name}: {entry.missing:,} of {len(entry.whole):,} characters left out."
+        excess = sum(len(entry.text) for entry in shown) - room
+        if excess > 0:
+            shown = _shorten(shown, kinds, excess)
+    return shown
 
 
 def _shorten(

@@ -398,31 +398,11 @@ def test_over_the_budget_things_go_in_the_promised_order() -> None:
             first = sentence.partition(":")[0]
             seen += [first] if first not in seen else []
     assert seen == [
-        "AI Friction Points",
-        "Past Review Patterns",
-        "Repository Context",
         "the change",
         "what pytest printed",
         "design.md",
         "request.md",
     ]
-
-
-def test_the_last_friction_point_goes_first() -> None:
-    whole = assemble(crowded(), SHIPPED)
-    made = assemble(crowded(), SHIPPED, token_budget=whole.tokens - 1)
-    assert made.dropped == ("AI Friction Points: 1 of 5 left out.",)
-    assert "friction 3" in made.user
-    assert "friction 4" not in made.user
-
-
-def test_similar_runs_go_before_patterns() -> None:
-    full: dict[str, Any] = {"similar": ("run " + "s" * 400,), "patterns": ("pattern " + "p" * 400,)}
-    whole = prompt(**full)
-    assert prompt(whole.tokens - 1, **full).dropped == ("Similar Past Pipelines: 1 of 1 left out.",)
-    assert prompt(whole.tokens - 150, **full).dropped[1:] == (
-        "Past Review Patterns: 1 of 1 left out.",
-    )
 
 
 def test_what_is_cut_leaves_a_line_that_names_how_much_is_missing() -> None:
