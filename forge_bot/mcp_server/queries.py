@@ -13,7 +13,7 @@ from forge_bot.engine import SpawnAgent, State, next_action
 from forge_bot.errors import BadArguments, ForgeError, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.served_repository import ServedRepository
-from forge_bot.mcp_server.tool_results import summarize_error
+from forge_bot.mcp_server.tool_results import make_sendable
 from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.project.graph.graph_answers import (
     GraphQuestion,
@@ -180,7 +180,7 @@ class Queries:
         try:
             alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
         except ForgeError as error:
-            about = f"its runs cannot be listed: {summarize_error(error)}"
+            about = make_sendable(f"its runs cannot be listed: {error.code}: {error.message}")
         context = f"forge://project/{served.id}/context"
         return [
             _make_resource(context, f"{served.id} context", about, "text/markdown"),

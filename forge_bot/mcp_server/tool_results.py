@@ -80,13 +80,6 @@ def describe_error(error: ForgeError) -> str:
     return make_sendable("\n".join(line for line in lines if line))
 
 
-def summarize_error(error: ForgeError, most: int = 3) -> str:
-    """Return code, message and the first details of an error, for a list."""
-    more = (f"and {len(error.details) - most} more",) if len(error.details) > most else ()
-    details = "; ".join((*error.details[:most], *more))
-    return make_sendable(f"{error.code}: {error.message} {details}".strip())
-
-
 def make_unexpected_error(error: BaseException, tool: str) -> ForgeError:
     """Return the error for what nobody foresaw, without its message and traceback, which may
     contain anything.

@@ -57,11 +57,6 @@ class Environment:
         )
         self._jinja.filters["json"] = _json
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names of the shipped templates, including partials, sorted."""
-        return tuple(sorted(path.name for path in self._folder.glob(f"*{SUFFIX}")))
-
     def has(self, name: str) -> bool:
         """Return whether `render` would find the template."""
         return name in self._overrides or self._find_shipped(name) is not None
