@@ -83,8 +83,9 @@ def clean_plain(text: str) -> Cleaned:
 
     It is for text that is shown unchanged: titles, file names, labels, branches.
     """
-    seen, removed = without_unseen(_newlines(text))
-    return Cleaned(text=seen, removals=list_removals(Counter(kind for kind, _ in removed)))
+    seen, unseen = without_unseen(_newlines(text))
+    removals = list_removals({RemovalKind.INVISIBLE_CHARACTER: len(unseen)})
+    return Cleaned(text=seen, removals=removals)
 
 
 _BARE_TAG = re.compile(
@@ -127,7 +128,8 @@ def what_is_hidden(markdown: str) -> str:
 
 def _write(markdown: str) -> tuple[str, list[tuple[RemovalKind, int]]]:
     """Return the text written anew, and what was left out with its line, 0 if none is known."""
-    text, removed = without_unseen(_newlines(markdown))
+    text, unseen = without_unseen(_newlines(markdown))
+    removed = [(RemovalKind.INVISIBLE_CHARACTER, line) for line in unseen]
     if len(text) > LONGEST_TEXT:
         removed += [(RemovalKind.TOO_LONG, 0)] * (len(text) - LONGEST_TEXT)
         text = text[:LONGEST_TEXT]

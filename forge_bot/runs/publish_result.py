@@ -179,7 +179,7 @@ def comment_text(run: Run) -> str:
     cut = f"\n\n{rest}" if len(summary) > _LONGEST_COMMENT else ""
     return (
         f"<!-- forge-bot:summary run={run.name}"
-        f" -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
+        f" -->\n{escape.document(summary[:_LONGEST_COMMENT])}{cut}"
     )
 
 
