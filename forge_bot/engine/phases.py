@@ -7,7 +7,7 @@ from pydantic import Field
 from forge_bot.engine.steps import Step
 from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
 
-LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_log", "git_diff")
+LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_diff")
 FROM_OUTSIDE = ("mcp_*", "skill_*")
 """The tools and skills that a repository configures, if it does."""
 

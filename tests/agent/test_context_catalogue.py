@@ -72,7 +72,7 @@ def test_a_command_that_takes_too_long_is_a_timeout(root: Path) -> None:
 
 def test_the_catalogue_is_sorted_and_has_only_what_there_is(root: Path) -> None:
     plain = [spec.name for spec in ProviderContext(root).catalogue()]
-    assert plain == ["git_diff", "git_log", "list_files", "read_file", "search_code"]
+    assert plain == ["git_diff", "list_files", "read_file", "search_code"]
     whole = [spec.name for spec in hosted(root, "", []).catalogue()]
     assert whole == sorted([*plain, "run_tests"])
     assert [
@@ -104,19 +104,11 @@ def test_parameters_that_do_not_fit_are_answered_with_the_entry(
 
 
 def test_a_folder_that_is_no_repository_is_a_result(tmp_path: Path) -> None:
-    for capability in ("git_log", "git_diff", "list_files"):
+    for capability in ("git_diff", "list_files"):
         found = ProviderContext(tmp_path).fetch(
             CapabilityRequest(key="1.1-x", capability=capability, params="{}"), WorkLimits()
         )
         assert found.status in {ResultStatus.TOOL_ERROR, ResultStatus.INVALID_PARAMS}
-
-
-def test_the_log_is_newest_first_and_can_be_narrowed(ask: Ask) -> None:
-    lines = ask("git_log").content.splitlines()
-    assert [line.partition("Ann: ")[2] for line in lines] == ["two: the fix", "one: the start"]
-    assert len(ask("git_log", count=1).content.splitlines()) == 1
-    assert len(ask("git_log", path="docs").content.splitlines()) == 1
-    assert ask("git_log", path="src/new.py").content == "No commits."
 
 
 def test_the_difference_is_from_where_the_work_began_to_the_files_as_they_are(ask: Ask) -> None:
@@ -135,10 +127,9 @@ def test_a_base_is_a_commit_and_never_an_option(ask: Ask, root: Path, base: str)
     assert not (root / "stolen").exists()
 
 
-@pytest.mark.parametrize("capability", ["git_log", "git_diff"])
 @pytest.mark.parametrize("path", ["../secret.txt", "/etc", ".git/config"])
-def test_paths_of_git_stay_inside_too(ask: Ask, capability: str, path: str) -> None:
-    assert ask(capability, path=path).status is ResultStatus.DENIED
+def test_paths_of_git_stay_inside_too(ask: Ask, path: str) -> None:
+    assert ask("git_diff", path=path).status is ResultStatus.DENIED
 
 
 def test_programs_that_a_repository_configures_are_not_run(tmp_path: Path) -> None:
@@ -157,7 +148,7 @@ def test_programs_that_a_repository_configures_are_not_run(tmp_path: Path) -> No
     ):
         git(tmp_path, "config", setting, f"touch '{tmp_path}/ran-{setting}'; cat")
     context = ProviderContext(tmp_path)
-    for capability in ("git_diff", "git_log", "list_files", "search_code"):
+    for capability in ("git_diff", "list_files", "search_code"):
         params = '{"pattern": "two"}' if capability == "search_code" else "{}"
         assert (
             context.fetch(

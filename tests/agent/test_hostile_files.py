@@ -167,9 +167,7 @@ def test_a_new_file_has_a_name_that_this_system_takes(root: Path, path: str) -> 
         "{a,b}" * 40,
     ],
 )
-@pytest.mark.parametrize(
-    "capability", ["read_file", "search_code", "list_files", "git_log", "git_diff"]
-)
+@pytest.mark.parametrize("capability", ["read_file", "search_code", "list_files", "git_diff"])
 def test_whatever_path_a_model_names_it_gets_an_answer(
     root: Path, capability: str, path: str
 ) -> None:

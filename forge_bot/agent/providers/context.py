@@ -26,7 +26,7 @@ from forge_bot.agent.capabilities import (
     result_of,
     spec,
 )
-from forge_bot.agent.providers.git_read_only import GitDiff, GitLog, git_diff, git_log
+from forge_bot.agent.providers.git_read_only import GitDiff, git_diff
 from forge_bot.agent.providers.repository_files import (
     ListFiles,
     ReadFile,
@@ -122,7 +122,6 @@ class ProviderContext:
         self.add(READ_FILE, ReadFile, partial(read_file, root, withheld), long=True)
         self.add("search_code", SearchCode, partial(search_code, root))
         self.add("list_files", ListFiles, partial(list_files, root))
-        self.add("git_log", GitLog, partial(git_log, root))
         self.add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
         if run_tests:
             self.add("run_tests", RunTests, partial(_run_tests, run_tests), Effect.RUNS)

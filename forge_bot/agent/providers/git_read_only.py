@@ -1,5 +1,5 @@
-"""Show the log and differences of git, and tell private files by it. It fetches nothing, and ends
-after a time.
+"""Show differences by git, and tell private files by it. It fetches nothing, and ends after a
+time.
 """
 
 import re
@@ -22,7 +22,7 @@ MOST_BYTES = 4_000_000
 RECORDS = ".specs"
 """The folder with the records of runs."""
 
-_SETTINGS = ("color.ui=false", "log.showSignature=false", "diff.ignoreSubmodules=all")
+_SETTINGS = ("color.ui=false", "diff.ignoreSubmodules=all")
 _PLAIN = tuple(part for setting in _SETTINGS for part in ("-c", setting))
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -74,31 +74,6 @@ def git(root: Path, *arguments: str, most: int = MOST_BYTES, seconds: float = SE
         output = kept.read()
     text = output[:most].decode("utf-8", "replace")
     return GitOutput(code=result.code, text=text, cut=len(output) > most)
-
-
-_COMMITS = 20
-
-
-class GitLog(Frozen):
-    """Show the latest commits."""
-
-    path: str | None = Field(
-        default=None, description="only commits that touch this file or folder"
-    )
-    count: int | None = Field(
-        default=None, ge=1, le=200, description=f"how many commits, {_COMMITS} if left out"
-    )
-
-
-def git_log(root: Path, wanted: GitLog, limit: int) -> ProviderResult:
-    scope = [f":(literal){path}"] if (path := normalise(wanted.path or "")) else []
-    shown = "--format=%h %ad %an: %s"
-    output = git(
-        root, "log", f"--max-count={wanted.count or _COMMITS}", "--date=short", shown, "--", *scope
-    )
-    if output.code:
-        raise Declined(ResultStatus.TOOL_ERROR, f"git has no log to show: {output.complaint[:300]}")
-    return head(output.text, limit) if output.text else ProviderResult(content="No commits.")
 
 
 # Inside a submodule git obeys the settings of that repository, which a command may have made there.

@@ -49,7 +49,6 @@ _NEEDED = 1_200
 
 _EXAMPLES: dict[str, dict[str, object]] = {
     "git_diff": {"path": "src/app.py", "base": "v1.2"},
-    "git_log": {"path": "src/app.py", "count": 5},
     "list_files": {"path": "tests", "glob": "test_*.py"},
     "read_file": {"path": "src/app.py", "start": 1, "end": 80},
     "run_snippet": {"code": "from app import parse\nprint(parse('a'))"},
