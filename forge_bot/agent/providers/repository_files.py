@@ -213,16 +213,10 @@ class SearchCode(Frozen):
     path: str | None = Field(
         default=None, description="folder, file, or glob such as *.py or src/**/*.ts"
     )
-    max: int | None = Field(
-        default=None,
-        ge=1,
-        le=1_000,
-        description=f"most matches to show, {_MOST_MATCHES} if left out",
-    )
 
 
 def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
-    """Return at most `max` matching lines, by path and line."""
+    """Return the first matching lines, by path and line."""
     if any(char in wanted.pattern for char in "\0\n\r"):
         raise Declined(
             ResultStatus.INVALID_PARAMS,
@@ -240,13 +234,14 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     )
     if not matches:
         return ProviderResult(content="No line matches.")
-    most = wanted.max or _MOST_MATCHES
-    shown = "\n".join(_show_lines(matches[:most]))
+    shown = "\n".join(_show_lines(matches[:_MOST_MATCHES]))
     note = f"{'more than ' if output.cut else ''}{len(matches):,} matches"
-    if len(matches) <= most and not output.cut:
+    if len(matches) <= _MOST_MATCHES and not output.cut:
         return head(shown, limit, note)
-    left = f"the first {min(most, len(matches)):,} are shown, so narrow the expression or the path"
-    counts = Counter(line.partition("\0")[0] for line in matches[most:]).most_common(_MOST_FILES)
+    count = min(_MOST_MATCHES, len(matches))
+    left = f"the first {count:,} are shown, so narrow the expression or the path"
+    more = Counter(line.partition("\0")[0] for line in matches[count:])
+    counts = more.most_common(_MOST_FILES)
     if counts:
         left += f"; more in {', '.join(f'{path} ({count:,})' for path, count in counts)}"
     return head(shown, limit, f"{note}; {left}").replace(truncated=True)
