@@ -124,10 +124,8 @@ class Queries:
     # -- the repository
     # ----------------------------------------------------------------------------------------------
 
-    def orient(self, tier: Literal["L0", "L1", "L2"]) -> dict[str, JsonValue]:
-        """A status of a few words; L1 names the runs under way, L2 brings the whole context
-        along.
-        """
+    def orient(self, tier: Literal["L0", "L1"]) -> dict[str, JsonValue]:
+        """A status of a few words; L1 names the runs under way."""
         served = self._served
         alive = [info for info in served.runs() if not info.ended]
         status: dict[str, JsonValue] = {
@@ -139,8 +137,6 @@ class Queries:
         if tier != "L0":
             under_way: list[JsonValue] = [*map(_describe_run, alive)]
             status |= {"tier": tier, "branch": served.branch, "under_way": under_way}
-        if tier == "L2":
-            status["context"] = self.context(served.id)
         return status
 
     def context(self, project: str) -> str:

@@ -134,19 +134,7 @@ class PhaseReport(ReportResult):
         return ReportResult.model_validate(self.model_dump(include={*ReportResult.model_fields}))
 
 
-MOST_COUNTED = 10**12
-"""The most tokens or milliseconds of one action. A larger number is cut to it, and its report still
-counts.
-"""
-
-LONGEST_MODEL = 200
-
-
-def _whole(number: float) -> int:
-    return int(min(number, MOST_COUNTED))
-
-
-Count = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
+Count = Annotated[int, BeforeValidator(int), Field(ge=0)]
 """A number that ends up in sums of the record; hosts pass fractions too."""
 
 
@@ -156,7 +144,7 @@ class Previous(Frozen):
     complete: bool = False
     tokens: Count = 0
     duration_ms: Count = 0
-    model: Annotated[Words, AfterValidator(lambda name: name[:LONGEST_MODEL])] = ""
+    model: Words = ""
     setup_only: bool = False
     error: Words = ""
     output: Words = ""

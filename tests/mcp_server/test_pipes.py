@@ -139,18 +139,3 @@ async def test_a_call_that_is_called_off_is_recorded_whole_and_not_twice(sample:
         assert answer["result"]["structuredContent"]["type"] == "spawn_agent"
     record = (sample.path / host.workspace / "reports.jsonl").read_text(encoding="utf-8")
     assert [json.loads(line)["type"] for line in record.splitlines()] == ["run_started", "prepared"]
-
-
-async def test_a_call_waits_while_another_process_holds_its_run(sample: Sample) -> None:
-    configure_slow_tests(sample, "4")
-    async with hosting(sample) as host:
-        await host.begin(TASK)
-    async with started(*forge(sample)) as one, started(*forge(sample)) as other:
-        await one.write(tool(1, "pipeline_next_action", workspace=host.workspace))
-        while b"sleep 4" not in await one.stdout.readline():
-            pass
-        await other.write(tool(1, "pipeline_next_action", workspace=host.workspace))
-        for raw in (one, other):
-            while (answer := await raw.said()).get("id") != 1:
-                pass
-            assert answer["result"]["structuredContent"]["type"] == "spawn_agent"

@@ -121,15 +121,13 @@ def _progress_words(notice: "Notice") -> str:
             return ""
 
 
-ResponseTier = Literal["L0", "L1", "L2"]
-
 _LISTING = "tools/list"
 
 
 class SessionPolicy(Frozen):
     """The values of one session."""
 
-    response_tier: ResponseTier = "L0"
+    response_tier: Literal["L0", "L1"] = "L0"
     policy_mode: Literal["enforced", "read-only"] = "enforced"
     dry_run: bool = False
     debug: bool = False

@@ -288,7 +288,7 @@ def add_side_tools(server: ForgeServer) -> None:
 def _add_project(server: ForgeServer) -> None:
     @server.tool(annotations=READS, structured_output=False)
     async def forge_orient(
-        response_tier: Literal["", "L0", "L1", "L2"] = "",
+        response_tier: Literal["", "L0", "L1"] = "",
     ) -> CallToolResult:
         """Status in a few words; context_link has the rest."""
         policy = server.policies.current
