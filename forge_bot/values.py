@@ -254,7 +254,6 @@ class CommandName(StrEnum):
     BUILD = "build"
     TEST = "test"
     LINT = "lint"
-    FORMAT = "format"
 
 
 class CommandResult(Recorded):

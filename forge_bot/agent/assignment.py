@@ -4,7 +4,7 @@ that a face may show while it works, and how it ended.
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
 from enum import StrEnum
 
@@ -14,7 +14,6 @@ from forge_bot.agent.capabilities import CapabilityRequest, CapabilityResult, Ca
 from forge_bot.agent.model_answers import AnswerKind, Change, Document
 from forge_bot.agent.models.base import ChatMessage
 from forge_bot.artifacts.markdown import without_section
-from forge_bot.git import blob_id
 from forge_bot.remedies import ModelTrouble
 from forge_bot.settings.config import AgentSettings
 from forge_bot.values import Frozen, PhaseId, TaskId, Tier, Usage
@@ -101,27 +100,6 @@ HEADING = "Tests After the Edits"
 _NAMED = 10
 
 
-class FormattedFile(Frozen):
-    """A file of edits as the project's own formatter leaves it."""
-
-    path: str
-    before: str = Field(description="git's id of the file before")
-    text: str
-
-
-def with_formatting(
-    files: Iterable[tuple[str, bytes | None]], formatted: Sequence[FormattedFile]
-) -> tuple[tuple[str, bytes | None], ...]:
-    """Return files of edits as they were formatted. A file with other bytes since stays as it
-    is.
-    """
-    known = {(file.path, file.before): file.text.encode() for file in formatted}
-    return tuple(
-        (path, known.get((path, blob_id(data)), data) if data is not None else None)
-        for path, data in files
-    )
-
-
 class TryOutcome(Frozen):
     """The outcome of the project's commands after some edits, beside the commit before them."""
 
@@ -136,12 +114,6 @@ class TryOutcome(Frozen):
         description="commands with all of their tests, and how many ran, a sentence each",
     )
     untold: str = Field(default="", description="why some command tells nothing, a sentence")
-    formatted: tuple[FormattedFile, ...] = Field(
-        default=(), description="files that the project's own formatter changed"
-    )
-    formatting: tuple[str, ...] = Field(
-        default=(), description="what it formatted, or why nothing, as sentences"
-    )
     weakened: tuple[str, ...] = Field(
         default=(), description="tests that the edits delete, skip or weaken, a sentence each"
     )
@@ -153,7 +125,6 @@ class TryOutcome(Frozen):
             red=tuple(map(strike, self.red)),
             words=strike(self.words),
             weakened=tuple(map(strike, self.weakened)),
-            formatted=tuple(file for file in self.formatted if strike(file.text) == file.text),
         )
 
 
@@ -172,11 +143,7 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
     if not any(outcome.red for outcome in tries):
         green = ["- Nothing is newly red, compared with the commit before them.", *_show_ran(last)]
-        sentences = [
-            *weakened,
-            *_formatting(last),
-            *(green if last.ran and not last.untold else ()),
-        ]
+        sentences = [*weakened, *(green if last.ran and not last.untold else ())]
         return "\n".join([*lines, *sentences]) + "\n" if sentences else ""
     back = [outcome for outcome in tries[: -1 if last.red else None] if outcome.red]
     lines += [f"- Went back to the implementer: {outcome.summary}." for outcome in back]
@@ -184,7 +151,6 @@ def _section(tries: Sequence[TryOutcome]) -> str:
         lines += [f"- Still newly red: {named(last.red)}."]
     elif back:
         lines += [
-            *_formatting(last),
             "- Nothing is newly red after the last edits.",
             *_show_ran(last),
         ]
@@ -192,10 +158,6 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     if last.red:
         lines += ["", "What the commands say:", "", last.words]
     return "\n".join(lines) + "\n"
-
-
-def _formatting(outcome: TryOutcome) -> list[str]:
-    return [f"- {sentence}" for sentence in outcome.formatting]
 
 
 def _show_ran(outcome: TryOutcome) -> list[str]:

@@ -76,8 +76,7 @@ class Progress:
             case CommandBegan():
                 self._show_step(f"running {command_line(notice.argv)}")
             case CommandEnded():
-                if notice.needs_line:
-                    self._print_command(notice.result, notice.red)
+                self._print_command(notice.result, notice.red)
                 self._show_step(f"reading what {command_line(notice.result.argv)} printed")
             case Message():
                 mark = "[yellow]![/]" if notice.kind == "warning" else "[dim]·[/]"

@@ -9,7 +9,6 @@ from forge_bot.agent.assignment import ModelAsked
 from forge_bot.agent.assignment import Notice as ModelNotice
 from forge_bot.engine.budget import Budget
 from forge_bot.values import CommandName, CommandResult, Frozen, PhaseId, TaskId, Usage, Verdict
-from forge_bot.verification.judgement import is_missing
 
 
 class PhaseBegan(Frozen):
@@ -62,13 +61,6 @@ class CommandEnded(Frozen):
 
     result: CommandResult
     red: RedMeaning = "new"
-
-    @property
-    def needs_line(self) -> bool:
-        """Return whether it is shown as one that ran. A sentence says that a formatter is missing:
-        nothing of the run is red by that.
-        """
-        return self.result.name is not CommandName.FORMAT or not is_missing(self.result)
 
 
 SaidKind = Literal["note", "warning"]
@@ -140,10 +132,10 @@ def log_line(notice: Notice) -> Message | None:
         case PhaseEnded():
             verdict = f": {notice.verdict.value}" if notice.verdict is not None else ""
             return Message(text=f"{notice.label} → {notice.result}{verdict}")
-        case CommandEnded() if notice.needs_line:
+        case CommandEnded():
             words = " ".join(notice.result.argv)
             return Message(text=f"{words}: exit code {notice.result.exit_code}")
         case Message():
             return notice
-        case PromptSent() | CommandBegan() | CommandEnded() | Thinking() | Explained():
+        case PromptSent() | CommandBegan() | Thinking() | Explained():
             return None

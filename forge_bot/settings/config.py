@@ -98,9 +98,6 @@ class CommandSettings(Frozen):
     build: CommandList | None = Field(default=None, description="compile the project")
     test: CommandList | None = Field(default=None, description="run the tests")
     lint: CommandList | None = Field(default=None, description="run the linters")
-    format: CommandList | None = Field(
-        default=None, description="format files; run on those that edits change"
-    )
 
     def overrides(self) -> dict[str, tuple[Argv, ...]]:
         """The kinds that are set, for the detection to respect."""

@@ -26,13 +26,11 @@ EXPECTED = {
         "build": ["go build ./..."],
         "test": ["go test ./..."],
         "lint": ["golangci-lint run ./..."],
-        "format": ["gofmt -w"],
     },
     "rust": {
         "build": ["cargo build --locked"],
         "test": ["cargo test --locked --no-fail-fast"],
         "lint": ["cargo clippy --locked --all-targets"],
-        "format": ["rustfmt --edition 2021"],
     },
     "bare": {},
     "monorepo": {
@@ -42,7 +40,6 @@ EXPECTED = {
             "npm --prefix web test",
             "cargo test --manifest-path crates/weight/Cargo.toml --no-fail-fast",
         ],
-        "format": ["rustfmt --edition 2021"],
     },
     "make-python": {
         "setup": [VENV, f"{PIP} -r requirements.txt -r requirements-dev.txt"],

@@ -1,10 +1,7 @@
-"""What is found for Go, Rust, the JVM, Ruby and make, and the formatters of all languages: one is used
-only where a repository surely uses it, and for its kinds of files only.
-"""
+"""What is found for Go, Rust, the JVM, Ruby and make."""
 
 import pytest
 
-from forge_bot.project.detected_commands import takes
 from forge_bot.values import CommandName
 from tests.fakes.rows import rows
 from tests.knowledge.repository_scene import lines, profile_of
@@ -12,8 +9,6 @@ from tests.knowledge.repository_scene import lines, profile_of
 ROWS = rows(__file__)
 
 
-WEB = '{"scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "1"%s}}'
-PRETTIER = "node_modules/.bin/prettier --write --ignore-unknown"
 RUST = {"Cargo.toml": "[package]\n"}
 RUBY = {"Gemfile": "gem 'rubocop'\n", ".rubocop.yml": ""}
 REQUIRING = {"go.mod": "module x\n\nrequire (\n\texample.com/y v1.0.0\n)\n"}
@@ -60,10 +55,6 @@ FOUND: list[tuple[dict[str, str], str, list[str]]] = [
     ({"Makefile": "test:\n\t./t\n", "GNUmakefile": "check:\n\t./c\n"}, "test", ["make check"]),
     *(({"Makefile": text}, "test", ["make test"]) for text in ROWS["a_rule_for_test_is"]),
     *(({"Makefile": text}, "test", []) for text in ROWS["what_only_looks_like_a"]),
-    ({"package.json": WEB % "", ".prettierrc": ""}, "format", [PRETTIER]),
-    ({"package.json": WEB % ', "prettier": "3"'}, "format", [PRETTIER]),
-    ({"package.json": WEB % ""}, "format", []),
-    ({"web/package.json": WEB % "", "web/.prettierrc": ""}, "format", [f"web/{PRETTIER}"]),
 ]
 
 
@@ -109,35 +100,3 @@ def test_make_gives_way_to_a_toolchain_with_tests() -> None:
     ]
     commands = profile_of({**files, "go.mod": "module x\n"}).commands
     assert lines((*commands.test, *commands.lint)) == ["go test ./..."]
-
-
-@pytest.mark.parametrize(("files", "found", "reason"), ROWS["pythons_formatter_is_the_one"])
-def test_pythons_formatter_is_the_one_that_is_configured_or_has_a_hook(
-    files: dict[str, str], found: str, reason: str
-) -> None:
-    commands = profile_of({"a.py": "", **files}).commands.format
-    assert [" ".join(each.argv) for each in commands] == [found][: bool(found)]
-    assert [each.reason for each in commands] == [reason][: bool(found)]
-
-
-def test_a_crate_is_formatted_for_its_edition_and_a_module_of_go_in_its_folder() -> None:
-    crate = profile_of({"Cargo.toml": '[package]\nedition = "2018"\n'}).commands.format
-    assert lines(crate) == ["rustfmt --edition 2018"]
-    crate = profile_of({"Cargo.toml": '[package]\nname = "x"\n'}).commands.format
-    assert lines(crate) == ["rustfmt --edition 2015"]
-    shared = '[package]\nedition.workspace = true\n[workspace.package]\nedition = "2024"\n'
-    crate = profile_of({"Cargo.toml": shared}).commands.format
-    assert lines(crate) == ["rustfmt --edition 2024"]
-    (found,) = profile_of({"go.mod": "module x\n"}).commands.format
-    assert [takes(found, path) for path in ("a/b.go", "a.py")] == [True, False]
-    (found,) = profile_of({"api/go.mod": "module x\n", "api/a_test.go": ""}).commands.format
-    assert [takes(found, path) for path in ("api/c/b.go", "b.go")] == [True, False]
-
-
-def test_a_configured_formatter_takes_its_kinds_of_files_and_an_unknown_one_all() -> None:
-    files = {"go.mod": "module x\n"}
-    (found,) = profile_of(files, {"format": [["npx", "prettier", "--write"]]}).commands.format
-    assert [takes(found, path) for path in ("a.ts", "a.go")] == [True, False]
-    (found,) = profile_of(files, {"format": [["./fmt.sh"]]}).commands.format
-    assert takes(found, "a.go")
-    assert profile_of(files, {"format": []}).commands.format == ()

@@ -15,9 +15,6 @@ from forge_bot.project.detected_commands import (
     combined,
     command,
     find_in,
-    gofmt,
-    prettier,
-    rustfmt,
 )
 from forge_bot.project.file_list import Listing, join, json_object, string, strings, table, toml
 from forge_bot.values import CommandName, Frozen
@@ -72,7 +69,6 @@ def _read_go(listing: Listing, folder: str) -> ProjectCommands:
         build=(command(manifest, "go", *place, "build", *packages),),
         test=(command(manifest, "go", *place, "test", *packages),),
         lint=(lint,) if config and not folder else (),
-        format=(gofmt(manifest, folder),),
     )
 
 
@@ -121,7 +117,6 @@ def _read_crate(listing: Listing, folder: str) -> ProjectCommands:
         build=(command(manifest, "cargo", "build", *options),),
         test=(command(manifest, "cargo", "test", *options, "--no-fail-fast"),),
         lint=tuple(lint),
-        format=(rustfmt(listing, folder),),
     )
 
 
@@ -290,7 +285,6 @@ def _read_package(listing: Listing, folder: str) -> ProjectCommands:
         build=build,
         test=test,
         lint=lint,
-        format=tuple(prettier(listing, folder, content, _NEEDS)),
         notes=(note,) if mends else (),
     )
 

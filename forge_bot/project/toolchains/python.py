@@ -20,7 +20,6 @@ from forge_bot.project.detected_commands import (
     ProjectCommands,
     combined,
     command,
-    python_formatters,
 )
 from forge_bot.project.file_list import Listing, ini, items, join, string, table, toml
 from forge_bot.project.toolchains.python_install import (
@@ -198,7 +197,6 @@ class _Project(Frozen):
     runner: _Runner
     reason: str
     linters: tuple[Command, ...]
-    formatters: tuple[Command, ...]
 
     @property
     def declares(self) -> bool:
@@ -263,7 +261,6 @@ def _commands(listing: Listing, projects: Sequence[_Project]) -> ProjectCommands
         setup=_setup(listing, projects),
         test=tuple(command for project in projects for command in _tests(listing, project)),
         lint=tuple(command for project in projects for command in project.linters),
-        format=tuple(command for project in projects for command in project.formatters),
     )
 
 
@@ -278,7 +275,6 @@ def _read(listing: Listing, folder: str) -> _Project:
         runner=runner,
         reason=reason,
         linters=tuple(_find_linters(listing, folder)),
-        formatters=tuple(python_formatters(listing, folder, PYTHON)),
     )
 
 

@@ -4,7 +4,6 @@ person's approval are held as a patch.
 
 from collections.abc import Callable, Sequence
 
-from forge_bot.agent.assignment import FormattedFile, with_formatting
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document
 from forge_bot.agent.text_files import normalise
@@ -120,10 +119,9 @@ class OutputApplier:
         answer: Document | Change,
         usage: Usage,
         tree: Tree,
-        formatted: Sequence[FormattedFile] = (),
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        """Write an answer's document and edits, with the files that were formatted. Return the
-        report on it, and the paths outside the workspace that belong to its commit.
+        """Write an answer's document and edits. Return the report on it, and the paths outside the
+        workspace that belong to its commit.
 
         `tree` is where the agent worked. If that is a tree of its own, its changes are merged into
         the run's; raises MergeConflict, with nothing written, when they do not fit together with
@@ -132,7 +130,7 @@ class OutputApplier:
         contract = answer_contract(self.run, action, task)
         inspection = contract.inspect(answer.artifact_markdown)
         files = (
-            self.merged(answer, tree, formatted)
+            self.merged(answer, tree)
             if isinstance(answer, Change) and not inspection.problems
             else None
         )
@@ -198,9 +196,9 @@ class OutputApplier:
             risks=signs_of_risk(self.run, phase, text),
         )
 
-    def merged(self, answer: Change, tree: Tree, formatted: Sequence[FormattedFile] = ()) -> Files:
-        """Return the files for the run's tree, as they were formatted. Raises MergeConflict."""
-        files = with_formatting(self.plan(answer, tree).files, formatted)
+    def merged(self, answer: Change, tree: Tree) -> Files:
+        """Return the files for the run's tree. Raises MergeConflict."""
+        files = self.plan(answer, tree).files
         if tree.path == self.run.tree.path:
             return files
         theirs, ours = Folder(tree.path), Folder(self.run.tree.path)

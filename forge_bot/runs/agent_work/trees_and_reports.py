@@ -193,8 +193,7 @@ class AgentReports:
             unfit = FailureReason.UNFIT
             return _report_failure(action, task, finished, unfit, _why_not(finished)), ()
         try:
-            formatted = tries[-1].formatted if tries else ()
-            return self.applier.land(action, task, answer, finished.usage, worktree.tree, formatted)
+            return self.applier.land(action, task, answer, finished.usage, worktree.tree)
         except MergeConflict as conflict:
             words = (
                 "Another task, done at the same time, changed the same place; start from the files"
