@@ -75,8 +75,6 @@ _PASSING = (
     *("*.lock", "*.pid", "*.new", "tmp_*", "sharedindex.*", "filling-index", "AUTO_MERGE"),
     *("*_HEAD", "*_MSG", "*_EDITMSG", "MERGE_*", "BISECT_*"),
 )
-_REFLOGS = "logs"
-"""`git pull` writes its address there, with the password in it."""
 _CREDENTIALS = ("annex", "creds")
 """Where git-annex keeps the keys of its remotes."""
 
@@ -143,8 +141,9 @@ def _folders_in(folder: Path) -> list[Path]:
 
 
 def _unknown(folder: Path) -> Iterator[Path]:
-    """Yield what is in a git folder and not of git, reflogs, and the keys of git-annex."""
-    is_work_tree = (folder / "commondir").is_file()
+    """Yield what is in a git folder and not of git, the keys of git-annex, and the reflogs: `git
+    pull` writes its address there, with the password in it.
+    """
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -155,21 +154,11 @@ def _unknown(folder: Path) -> Iterator[Path]:
         name = entry.name
         if name in _SHOWN or entry.is_symlink():
             continue
-        if name == _REFLOGS and is_work_tree and not _holds_address(folder / name / "HEAD"):
-            # There may be a thousand work trees.
-            continue
         if any(fnmatch(name, pattern) for pattern in _PASSING):
             continue
         yield Path(entry)
     if (keys := folder.joinpath(*_CREDENTIALS)).is_dir():
         yield keys
-
-
-def _holds_address(file: Path) -> bool:
-    try:
-        return secret_value(file.read_text(encoding="utf-8", errors="replace"))
-    except OSError:
-        return False
 
 
 def _without_secrets(text: str) -> str:

@@ -40,13 +40,6 @@ def test_nothing_is_installed_when_nothing_is_needed() -> None:
     )
 
 
-def test_tests_for_nodes_own_runner_are_found_without_a_script() -> None:
-    files = {"package.json": package(name="x"), "test/a.js": "import { test } from 'node:test';\n"}
-    commands = profile_of(files).commands
-    assert lines(commands.test) == ["node --test --test-reporter=spec"]
-    assert commands.test[0].reason == "test/a.js imports node:test"
-
-
 def test_the_packages_of_a_workspace_are_tested_together_when_the_root_has_no_script() -> None:
     files = {
         "package.json": package(workspaces=["packages/*"]),

@@ -224,8 +224,6 @@ _EVERYWHERE = {
 """The words that run a script in each package of the workspace that has it."""
 _MANIFEST = "package.json"
 _NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
-_TEST_FILE = re.compile(r"(?:^|/)(?:test-[^/]+|[^/]+[.\-_]test|test/.+)\.[cm]?js$")
-_NODE_TEST = re.compile(r"""(?:from|require\(|import)\s*\(?["']node:test["']""")
 _CHANGES_FILES = re.compile(r"(?<!\S)(?:--fix|--write|--apply(?:-unsafe)?)(?!\S)")
 _LINT_SCRIPTS = ("lint", "lint:check", "check:lint")
 """The usual names of the script that only lints; the first that is there counts."""
@@ -269,7 +267,7 @@ def _read_package(listing: Listing, folder: str) -> ProjectCommands:
     content = json_object(listing.text(join(folder, _MANIFEST)))
     package = _package(listing, folder, content)
     build = tuple(package.script("build"))
-    test = tuple(package.script("test")) or tuple(_node_tests(listing, folder))
+    test = tuple(package.script("test"))
     name = next((name for name in _LINT_SCRIPTS if name in package.scripts), _LINT_SCRIPTS[0])
     mends = _CHANGES_FILES.search(package.scripts.get(name, "")) is not None
     lint = () if mends else tuple(package.script(name))
@@ -335,13 +333,6 @@ def _members(
             fnmatch(inner, pattern.removeprefix("./").rstrip("/")) for pattern in patterns
         ):
             yield _scripts(json_object(listing.text(path)))
-
-
-def _node_tests(listing: Listing, folder: str) -> Iterator[Command]:
-    files = (path for path in listing.own(folder) if _TEST_FILE.search(path))
-    if path := next((path for path in files if _NODE_TEST.search(listing.text(path))), ""):
-        place = (f"{folder}/",) if folder else ()
-        yield command(f"{path} imports node:test", "node", "--test", "--test-reporter=spec", *place)
 
 
 NATIVE = (find_node, find_go, find_rust, find_jvm, find_ruby)

@@ -1,7 +1,6 @@
 """Runs the project's commands right after a task's edits, before a reviewer is asked.
 The edits are made in the tree where commands judge, as a commit that is on no branch. What is newly
-red, compared with the run's baseline, goes back to whoever made them; so do rules of the project's
-manifest that they break.
+red, compared with the run's baseline, goes back to whoever made them.
 """
 
 import time
