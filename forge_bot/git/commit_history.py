@@ -125,22 +125,14 @@ def commit_at(root: Path, commit: str) -> CommitInfo:
 
 
 @lru_cache(maxsize=8)
-def last_subjects(root: Path, commit: str, most: int, path: str = ".") -> tuple[str, ...]:
-    """Return the first lines of the messages of the newest commits up to one, without merges:
-    of all, or of those that changed a path.
+def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
+    """Return the first lines of the messages of the newest commits up to one, without merges.
 
     `commit` is a full id, so the answer never changes.
     """
     options = ("--no-merges", "--format=%s", f"--max-count={most}", "--encoding=UTF-8")
-    where = () if path == "." else (path,)
-    listed = git(root, "log", *options, commit, "--", *where, seconds=LONG).line
+    listed = git(root, "log", *options, commit, "--", ".", seconds=LONG).line
     return tuple(line for line in listed.split("\n") if line)
-
-
-def newest_tag(root: Path, commit: str) -> str:
-    """Return the newest tag that a commit has behind it, "" without one."""
-    tag = git(root, "describe", "--tags", "--abbrev=0", commit, seconds=LONG, ok=(0, 128))
-    return tag.line if tag.code == 0 else ""
 
 
 def commits_between(root: Path, base: str, tip: str) -> frozenset[str]:

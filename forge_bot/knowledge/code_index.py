@@ -20,11 +20,6 @@ _CHARACTERS = 20_000
 _ASIDE = 0.7
 _FIRST = 40
 _SHORTEST_PART = 5
-_SHORT = 40
-"""Lines of a definition that may only hand over to another one."""
-
-_MOST_DELEGATES = 2
-_METHOD = re.compile(r"\b([A-Z]\w*)\.(\w+)\(")
 _PROSE = re.compile(r"(?:^|/)(?:docs?/|doc\.go$)|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
 _EXAMPLES = re.compile(r"(?:^|/)(?:examples?|benchmarks?|changes|changelog\.d)/", re.IGNORECASE)
 _ABOVE = ("@", "#[", "//", "#:", "/*", "*")
@@ -86,22 +81,6 @@ class CodeIndex:
     def definitions(self, name: str) -> list[tuple[str, int]]:
         """Return the files and lines that define a name."""
         return [(path, definition.at) for path, definition in self._meant(name)]
-
-    def delegates(self, names: Sequence[str]) -> list[str]:
-        """Return the methods of other files that short definitions of these names hand over to."""
-        made: dict[str, None] = {}
-        for name in names:
-            for path, definition in self._meant(name):
-                lines = self.texts[path].split("\n")[definition.at : definition.last]
-                called = _METHOD.findall("\n".join(lines)) if len(lines) <= _SHORT else []
-                made.update(
-                    (f"{owner}.{method}", None)
-                    for owner, method in called
-                    if len(places := self._meant(f"{owner}.{method}")) == 1
-                    and places[0][1].owner == owner
-                    and places[0][0] != path
-                )
-        return [*made][:_MOST_DELEGATES]
 
     def _meant(self, name: str) -> list[tuple[str, Definition]]:
         """Return the definitions that a name means, each with its file."""

@@ -212,13 +212,6 @@ class _Parts:
                 few = hits if len(hits) <= _MOST_ALIKE else alone
                 hits = inside or (few if len(few) <= _MOST_ALIKE else [])
             yield from hits
-            if self.wanted.search and "." in name:
-                yield from self._short_owners(hits)
-
-    def _short_owners(self, members: Sequence[Definition]) -> list[Definition]:
-        """Return the classes around some definitions that are short enough to be shown whole."""
-        owners = {member.owner.split(".")[-1] for member in members}
-        return [one for one in self.definitions if one.name in owners and one.length <= LONGEST]
 
     def _find_declared(self, name: str) -> list[Definition]:
         """Return the blocks that begin with a name where no grammar sees a definition: a function

@@ -51,13 +51,6 @@ _LIKE_CODE = re.compile(
     r"(?<![A-Za-z_])(?<!\w\.)[A-Za-z_][\w.]*(?=\((?!s\)))|\b[A-Za-z_]\w*(?==[^=\s])"
     r"|\b[A-Za-z]\w*_\w+|\b[A-Z]+[a-z0-9]+[A-Z]\w*|\b[a-z]+[A-Z]\w*|(?<!\S)--[a-z][\w-]*\w"
 )
-_MESSAGE = re.compile(
-    r"\"([^\"\n]{15,300})\"|“([^”\n]{15,300})”|(?:Error|Exception|Warning): (.{15,300})"
-)
-"""A text in quotes, or behind the name of an error."""
-_WORDS_OF_MESSAGE = re.compile(r"[A-Za-z][\w-]*(?: [A-Za-z][\w'-]*){2,}")
-_MOST_OF_MESSAGE = 40
-"""Characters of a message that are searched: the rest is often made by the program."""
 _ADDRESS = re.compile(r"\w+://\S+|[\w.-]+@[\w.-]+")
 _NO_NAMES = frozenset({*kwlist, "self", "true", "false", "null", "catch", "throw"})
 _PARTS = re.compile(r".{1,300}(?:\s|$)|.{1,300}")
@@ -80,14 +73,12 @@ class Place(NamedTuple):
 
 class Mentions(NamedTuple):
     """The files and the names of a text, in its order. `read` are the lines that it cites of files
-    that need not change; `loose` are names with the lines that it cites behind them, in a line
-    that names no file.
+    that need not change.
     """
 
     places: tuple[Place, ...] = ()
     names: tuple[str, ...] = ()
     read: tuple[Place, ...] = ()
-    loose: tuple[tuple[tuple[str, ...], tuple[int, int]], ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -101,7 +92,6 @@ def mentions(text: str) -> Mentions:
     counting: dict[str, list[tuple[int, int]]] = {}
     spared: dict[str, list[tuple[int, int]]] = {}
     names: dict[str, None] = {}
-    loose: list[tuple[tuple[str, ...], tuple[int, int]]] = []
     below_spared = False
     for line, _ in _lines(text):
         if line.startswith("#"):
@@ -109,15 +99,11 @@ def mentions(text: str) -> Mentions:
                 below_spared and line.startswith("###")
             )
         is_spared = below_spared or _SPARED_LINE.search(line) is not None
-        places = [*_places(line)]
-        for path, *span in places:
+        for path, *span in _places(line):
             cited = (spared if is_spared else counting).setdefault(path, [])
             cited += [(span[0], span[1])] if span[0] else []
         if not is_spared:
-            own = tuple(_names(line))
-            names.update(dict.fromkeys(own))
-            cited = [] if places or not own else _NUMBERS.findall(_TICKED.sub("`", line))
-            loose += [(own, (int(first), int(last or first))) for first, last in cited]
+            names.update(dict.fromkeys(_names(line)))
     return Mentions(
         tuple(
             Place(path, tuple(dict.fromkeys(at)))
@@ -126,26 +112,12 @@ def mentions(text: str) -> Mentions:
         ),
         tuple(names),
         tuple(Place(path, tuple(at)) for path, at in spared.items() if at),
-        tuple(loose),
     )
 
 
 def leading_paths(text: str) -> tuple[str, ...]:
     """Return the paths with which the bullets of a text begin, in backticks."""
     return tuple(path[1] for begun in _LEADS.findall(text) if (path := _PATH.fullmatch(begun)))
-
-
-def messages(text: str) -> tuple[str, ...]:
-    """Return the beginnings of the messages that a text quotes: three plain words and more, in
-    quotes or behind the name of an error.
-    """
-    quoted = ("".join(groups) for groups in _MESSAGE.findall(text))
-    runs = (max(_WORDS_OF_MESSAGE.findall(message), key=len, default="") for message in quoted)
-    return tuple(dict.fromkeys(_begin(run) for run in runs if run))
-
-
-def _begin(run: str) -> str:
-    return run if len(run) <= _MOST_OF_MESSAGE else run[:_MOST_OF_MESSAGE].rpartition(" ")[0]
 
 
 def request_names(title: str, text: str) -> tuple[str, ...]:

@@ -59,33 +59,6 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert files(shown)[0] == "app/other.py"
 
 
-def test_the_code_that_raises_an_error_is_shown_before_the_one_that_defines_it(
-    tmp_path: Path,
-) -> None:
-    errors = "class PageError(ValueError):\n    pass\n" + LARGE[:9_000]
-    code = f"{LARGE[:9_000]}def turn(page):\n    if page < 0:\n"
-    code += '        raise PageError("a page has to be positive", page)\n'
-    here = repository(tmp_path, {"app/errors.py": errors, "app/turning.py": code})
-    shown: list[InputFile] = []
-    for request in ("`PageError` for page 0", '0 gives "a page has to be positive, not 0"'):
-        shown = PromptFiles(here, here.commit_id("main"), request).looked_up()
-        assert files(shown)[0] == "app/turning.py"
-        assert "if page < 0" in next(each.text for each in shown if each.kind == "file")
-    assert "“a page has to be positive” stands at app/turning.py" in told(shown)
-
-
-def test_the_class_whose_method_a_short_named_function_hands_over_to_is_shown(
-    tmp_path: Path,
-) -> None:
-    maker = "from app.items import Text\n\n\ndef text(raw):\n    return Text.from_raw(raw)\n"
-    items = f"{LARGE[:9_000]}class Text:\n    @classmethod\n    def from_raw(cls, raw):\n"
-    items += "        return cls(raw)\n\n    def render(self):\n        return self.kept\n"
-    here = repository(tmp_path, {"app/api.py": maker, "app/items.py": items})
-    shown = PromptFiles(here, here.commit_id("main"), "`text(raw)` loses a blank").looked_up()
-    assert "`Text.from_raw` is defined at app/items.py" in told(shown)
-    assert "return self.kept" in "".join(each.text for each in shown if each.name == "app/items.py")
-
-
 def test_a_word_that_only_tests_define_leads_nowhere(tmp_path: Path) -> None:
     tests = "class Test:\n    pass\n\n\nclass TestPager:\n    pass\n"
     here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_debug.py": tests})
@@ -295,19 +268,6 @@ def test_of_a_file_that_need_not_change_the_cited_lines_are_shown_to_who_judges_
     assert not made.named_in("- `app/big.py`: `step_300`; read, need not change\n")
 
 
-def test_lines_cited_behind_a_name_in_a_line_without_a_file_are_those_of_the_file_that_has_it(
-    tmp_path: Path,
-) -> None:
-    used = LARGE[:60_000] + "\ntotal = kept + 1\n"
-    here = repository(tmp_path, {"app/big.py": LARGE[:60_000], "app/other.py": used})
-    place = used.count("\n")
-    said = f"- `app/big.py`, `app/other.py`: read\n\n## Flow\n\n- `kept` ({place}) is added to\n"
-    shown = PromptFiles(here, here.commit_id("main"), "It fails.").named_in(said)
-    (other,) = (each for each in shown if each.name == "app/other.py")
-    assert "total = kept + 1" in other.text
-    assert len(other.text) < 800, "what is cited, and nothing else"
-
-
 def test_a_licence_at_the_top_of_a_large_file_is_not_shown(tmp_path: Path) -> None:
     text = "# Licensed to you\n" * 30 + "\nimport os\n\n\n" + LARGE[:60_000]
     here = repository(tmp_path, {"app/big.py": text})
@@ -385,8 +345,6 @@ def test_of_a_changelog_an_implementer_sees_the_newest_entries(tmp_path: Path) -
     base, design = here.commit_id("main"), "- `app/pager.py`: `show`\n- `CHANGES.md`: an entry"
     made = PromptFiles(here, base, "It fails.")
     assert files(made.named_in(design)) == ["app/pager.py"], "the rules of the house show it"
-    rules = PromptFiles(here, base, "It fails.").house_rules()
-    assert "Changed last by the commits “x”" in rules[-1].text
     (shown,) = made.for_task(base, (), [design])
     assert newest.strip() in shown.text
     assert "What changed." not in shown.text

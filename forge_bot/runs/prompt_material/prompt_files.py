@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import last_subjects, newest_tag
 from forge_bot.knowledge.code_index import Span, is_prose
 from forge_bot.knowledge.excerpts import FileFocus, excerpt
 from forge_bot.knowledge.house_rules import (
@@ -17,10 +16,8 @@ from forge_bot.knowledge.house_rules import (
 )
 from forge_bot.knowledge.mentions import (
     Mentions,
-    last_part,
     leading_paths,
     mentions,
-    only_hands_on,
     resolve,
 )
 from forge_bot.knowledge.search_index import words
@@ -32,7 +29,6 @@ from forge_bot.runs.prompt_material.request_lookup import (
     looked_up,
     places_defined,
 )
-from forge_bot.text_format import cut
 
 _FOR_FIRST = 10_000
 """Characters of the file that a request is most likely about: an agent would read the rest of a
@@ -70,11 +66,6 @@ _PROSE = 3_500
 _NEWEST = 1_600
 """Characters of a changelog that the rules of the repository do not show."""
 
-_SUBJECTS = 3
-_SUBJECT = 60
-_NEARBY = 3
-"""Lines by which the place of a name may be beside the one that is cited."""
-
 _MOST_BYTES = 20_000_000
 
 
@@ -98,7 +89,7 @@ class PromptFiles:
         """
         looked = looked_up(self.repository, self.base, self.request)
         meant = mentions(self.request)
-        meant = meant._replace(names=looked.names, places=(*meant.places, *looked.places))
+        meant = meant._replace(names=looked.names)
         shown = self._show(self.base, looked.paths, meant, _FOR_REQUEST, search=True)
         findings = "\n".join(looked.told(self._shown))
         name = "looked up by our process before the first call"
@@ -117,28 +108,13 @@ class PromptFiles:
         return [
             InputFile(
                 name=rule.path,
-                text=rule.text + self._tell_habit(rule.path),
+                text=rule.text,
                 # A folder is nothing that an agent can read by itself.
                 kind="output" if rule.path.endswith("/") else "file",
                 shown_as=f"{rule.path}, {rule.part}" if rule.part else "",
             )
             for rule in rules
         ]
-
-    def _tell_habit(self, path: str) -> str:
-        """Return which commits changed a changelog last, so whether each change adds its entry or
-        the release does, and the newest tag, which shows what is released.
-        """
-        if path not in self._changelogs:
-            return ""
-        root, base = self.repository.root, self.repository.commit_id(self.base)
-        subjects = last_subjects(root, base, _SUBJECTS, path)
-        listed_subjects = "; ".join(f"“{cut(subject, _SUBJECT)}”" for subject in subjects)
-        changed = f"Changed last by the commits {listed_subjects}\n" if subjects else ""
-        tag = newest_tag(root, base)
-        return changed + (
-            f"The newest tag is {cut(tag, _SUBJECT)}: that is released.\n" if tag else ""
-        )
 
     def named_in(self, document: str, *, shown_too: bool = True) -> list[InputFile]:
         """Return the files that a document names, in its order, as they were at the base; behind
@@ -174,11 +150,7 @@ class PromptFiles:
             edited += [] if declared else self._find_leading_files(text)
             self._about += words(text)
             wanted.update(dict.fromkeys(self._meant(text, named)))
-            meant = Mentions(
-                (*meant.places, *named.places),
-                (*meant.names, *named.names),
-                loose=(*meant.loose, *named.loose),
-            )
+            meant = Mentions((*meant.places, *named.places), (*meant.names, *named.names))
         wanted.update(dict.fromkeys(path for path in also if path in files))
         meant = meant._replace(names=tuple(dict.fromkeys(meant.names)))
         if not wanted:
@@ -221,7 +193,7 @@ class PromptFiles:
         raw = self.repository.read_many(commit, readable)
         left = [f"`{path}`: {sizes[path]:,} bytes" for path in paths if path not in raw]
         shown: list[InputFile] = []
-        unused, loose = room.all, [*meant.loose]
+        unused = room.all
         for place, path in enumerate(readable):
             if why := _unreadable(raw[path]):
                 left.append(f"`{path}`: {why}")
@@ -229,11 +201,7 @@ class PromptFiles:
             if path in changed:
                 self._shown.pop(path, None)
             text = raw[path].decode("utf-8", "replace")
-            lines = text.split("\n")
-            near = [each for each in loose if _is_cited(each[0], each[1][0], lines)]
-            loose = [each for each in loose if each not in near]
-            cited = (*self._cite_lines(path, meant), *(span for _, span in near))
-            wanted = self._focus(path, cited, meant, edited=edited, spared=spared)
+            wanted = self._focus(path, meant, edited=edited, spared=spared)
             if search:
                 wanted = wanted._replace(search=True, first=not place, named_only=path in spared)
             wanted = wanted._replace(head=room.head and wanted.head)
@@ -253,7 +221,6 @@ class PromptFiles:
     def _focus(
         self,
         path: str,
-        cited: Sequence[Span],
         meant: Mentions,
         *,
         edited: Collection[str],
@@ -262,8 +229,9 @@ class PromptFiles:
         """Return what matters of a file. Of one that is shown already, more is wanted only where
         something is named.
         """
+        cited = self._cite_lines(path, meant)
         return FileFocus(
-            tuple(cited),
+            cited,
             () if path in spared else meant.names,
             tuple(self._about),
             named_only=(path in self._shown and bool(cited or meant.names)) or path in spared,
@@ -309,14 +277,6 @@ class PromptFiles:
         before = self.repository.objects(self.base, paths)
         after = self.repository.objects(commit, paths)
         return {path for path in paths if before.get(path) and before[path] != after.get(path)}
-
-
-def _is_cited(own: Sequence[str], first: int, lines: Sequence[str]) -> bool:
-    """Return whether a name stands at the line that is cited behind it, so that this file is meant
-    by a citation without one.
-    """
-    there = "\n".join(lines[max(0, first - 1 - _NEARBY) : first + _NEARBY])
-    return any(only_hands_on(last_part(name))[0].search(there) for name in own)
 
 
 def _unreadable(raw: bytes) -> str:

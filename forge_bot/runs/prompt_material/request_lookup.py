@@ -15,11 +15,9 @@ from forge_bot.git.commit_history import holding, lines_with
 from forge_bot.knowledge.code_index import CodeIndex, is_beside_code, is_prose
 from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.mentions import (
-    Place,
     as_searched,
     last_part,
     mentions,
-    messages,
     only_hands_on,
     request_names,
     resolve,
@@ -49,32 +47,19 @@ _USES_OF_A_NAME = 12
 _USES_TOLD = 16
 _LINE = 100
 
-_ERROR = re.compile(r"(?:Error|Exception|Warning)$|^Err[A-Z]")
-_RAISES = re.compile(r"\b(?:raise|throw|return|fail)\b")
-"""The words with which languages raise an error; Go returns it."""
-
 Use = tuple[str, int, str]
 """A path, the number of a line, and the line."""
 
 
 class RequestLookup(NamedTuple):
     """The findings for a request: where its names are defined, the lines with each outside
-    changelogs, the most likely files, the files to show, the most important first, and the lines of
-    code with the messages that it quotes.
+    changelogs, the most likely files, and the files to show, the most important first.
     """
 
     defined: Mapping[str, Sequence[tuple[str, int]]]
     uses: Mapping[str, Sequence[Use]]
     likely: Sequence[str]
     paths: Sequence[str]
-    quoted: Mapping[str, Sequence[Use]]
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """Return the places of the messages."""
-        return tuple(
-            Place(path, ((line, line),)) for uses in self.quoted.values() for path, line, _ in uses
-        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,9 +74,6 @@ class RequestLookup(NamedTuple):
             if hits:
                 places = ", ".join(f"{path}:{line}" for path, line in hits)
                 yield f"`{name}` is defined at {places}"
-        for message, uses in self.quoted.items():
-            places = ", ".join(f"{path}:{line}" for path, line, _ in uses)
-            yield f"“{message}” stands at {places}"
         if self.likely and not any(self.defined.values()):
             yield "Most likely files by their words, best first:"
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
@@ -158,7 +140,6 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
     title, _, text = request.partition("\n")
     index = index_at(repository, base, words(request))
     names = request_names(title, text)[:_MOST_NAMES]
-    names = (*names, *index.delegates(names))
     defined = places_defined(index, names)
     telling = [
         name
@@ -172,23 +153,12 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
         if defined[name] or 0 < len(hits) <= _COMMON_UNDEFINED
     }
     likely = index.best(words(request), 10)
-    quoted = _quoted(repository, base, request)
-    holding_messages = [path for uses_of_message in quoted.values() for path, *_ in uses_of_message]
     return RequestLookup(
         {name: defined[name] for name in telling},
         uses,
         likely,
-        _Choice(repository, base, request, index).paths(defined, uses, likely, holding_messages),
-        quoted,
+        _Choice(repository, base, request, index).paths(defined, uses, likely),
     )
-
-
-def _quoted(repository: Repository, base: str, request: str) -> dict[str, list[Use]]:
-    """Return the lines of the code that hold the messages of a request, if few do."""
-    wanted = messages(request)
-    held = [use for use in lines_with(repository.root, base, wanted) if not is_beside_code(use[0])]
-    lines = {message: [use for use in held if message in use[2]] for message in wanted}
-    return {message: uses for message, uses in lines.items() if 0 < len(uses) <= _MOST_PLACES}
 
 
 def places_defined(index: CodeIndex, names: Sequence[str]) -> dict[str, Sequence[tuple[str, int]]]:
@@ -237,7 +207,6 @@ class _Choice(NamedTuple):
         defined: Mapping[str, Sequence[tuple[str, int]]],
         uses: Mapping[str, Sequence[Use]],
         likely: Sequence[str],
-        holding_messages: Sequence[str],
     ) -> list[str]:
         """Return the files that the request names first, then code, tests and pages."""
         files = listed(self.repository, self.base)
@@ -249,8 +218,7 @@ class _Choice(NamedTuple):
             if "." in name or len(uses.get(name, ())) <= _COMMON
         }
         own = rare if any(rare.values()) else defined
-        raising = _files_raising(uses)
-        wanted = dict.fromkeys((*named, *holding_messages, *raising, *_files_defining(own)))
+        wanted = dict.fromkeys((*named, *_files_defining(own)))
         holding_names = self._find_by_names(uses)
         code = [
             path for path in holding_names if path in self.code.texts and not is_beside_code(path)
@@ -304,23 +272,6 @@ class _Choice(NamedTuple):
         using = [path for path in holding_names if belongs_to_tests(path)]
         both = [path for path in named if path in using]
         return (both or using or named or [path for path in likely if belongs_to_tests(path)])[:1]
-
-
-def _files_raising(uses: Mapping[str, Sequence[Use]]) -> list[str]:
-    """Return the file of the code that has at least half of the lines that raise a named error:
-    more is decided there than where the error is defined.
-    """
-    paths: list[str] = []
-    for name, hits in uses.items():
-        if not _ERROR.search(name):
-            continue
-        raised = [
-            path for path, _, line in hits if _RAISES.search(line) and not is_beside_code(path)
-        ]
-        paths += [
-            path for path, count in Counter(raised).most_common(1) if 2 * count >= len(raised)
-        ]
-    return paths
 
 
 def _kind(path: str) -> int:
