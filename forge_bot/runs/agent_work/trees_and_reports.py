@@ -42,7 +42,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_task_tree
 from forge_bot.runs.this_process import now
 from forge_bot.text_format import code_block
-from forge_bot.values import CommandName, TaskId
+from forge_bot.values import TaskId
 from forge_bot.verification.judgement import going_without_setup
 
 _Given = TypeVar("_Given")
@@ -85,11 +85,7 @@ class AgentWorktrees:
         return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
-            run_tests=(
-                self._running(partial(run_for_agent, project, CommandName.TEST))
-                if has_tests
-                else None
-            ),
+            run_tests=self._running(partial(run_for_agent, project)) if has_tests else None,
             run_snippet=(
                 self._running(partial(self._run_snippet, project))
                 if interpreter_of(project)

@@ -268,15 +268,16 @@ class Project:
             with nullcontext(place) if shown else self.trial(commit, built=True) as place:
                 return self.run_in(place, CommandName.TEST, argv, fresh=True).result
 
-    def run_on(self, name: CommandName, paths: Sequence[str]) -> list[CommandOutput]:
-        """Run commands for somebody who asks, on some files where a command takes them."""
+    def run_tests(self, paths: Sequence[str]) -> list[CommandOutput]:
+        """Run the tests for somebody who asks, some of them where a command takes their names."""
         with self._installation.place.judging:
             self.set_up()
             with self.trial(self.tree.commit_id(), built=True) as place:
-                return [
-                    self.run_in(place, name, (*command.argv, *_narrowing(command, paths, place)))
-                    for command in self.profile.commands.of(name)
+                words = [
+                    (*command.argv, *_narrowing(command, paths, place))
+                    for command in self.profile.commands.test
                 ]
+                return [self.run_in(place, CommandName.TEST, argv) for argv in words]
 
     def run_snippet(self, commit: str, argv: Sequence[str], seconds: float) -> CommandOutcome:
         """Run words that somebody wants tried at a commit, without network."""
@@ -309,11 +310,10 @@ def _narrowing(command: Command, paths: Sequence[str], place: Tree) -> tuple[str
 
 
 def most_seconds(project: Project) -> float:
-    """Return how long a request for tests or linters can take with setup before it: what the
-    sandbox allows, and a minute.
+    """Return how long a request for tests can take with setup before it: what the sandbox allows,
+    and a minute.
     """
-    commands = project.profile.commands
-    count = len(commands.setup) + max(len(commands.test), len(commands.lint))
+    count = len(project.profile.commands.setup) + len(project.profile.commands.test)
     return project.config.command_seconds * max(1, count) + 60
 
 
@@ -341,10 +341,10 @@ def run_snippet(project: Project, commit: str, code: str) -> str:
     return f"{ended}\n{shown_output(plain_lines(outcome.output), _SHOWN)}"
 
 
-def run_for_agent(project: Project, name: CommandName, paths: Sequence[str]) -> str:
-    """Return the outcome of the commands of a kind, narrowed to some files where one allows it."""
+def run_for_agent(project: Project, paths: Sequence[str]) -> str:
+    """Return the outcome of the tests, narrowed to some files where a command allows it."""
     parts: list[str] = []
-    for result, output, _ in project.run_on(name, paths):
+    for result, output, _ in project.run_tests(paths):
         narrowed = not paths or result.argv[-len(paths) :] == tuple(paths)
         ignored = "" if narrowed else "(this command takes no selection: everything ran)\n"
         parts.append(

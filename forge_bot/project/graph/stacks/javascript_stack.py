@@ -1,17 +1,15 @@
 """JavaScript and TypeScript: definitions and imports by tree-sitter, also in Vue and Svelte, and
 the files that an import names.
 
-Order: relative paths, `paths` and `baseUrl` of tsconfig.json, packages of the same repository,
-packages outside.
+Order: relative paths, `paths` of tsconfig.json, packages outside.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from functools import cache, cached_property
-from posixpath import basename, dirname, normpath, splitext
-from typing import NamedTuple
+from collections.abc import Mapping
+from functools import cache
+from posixpath import dirname, normpath, splitext
 
-from forge_bot.project.file_list import Listing, above, join, json_object, string, strings, table
+from forge_bot.project.file_list import Listing, above, join, json_object, strings, table
 from forge_bot.project.graph.syntax import (
     FileFacts,
     Grammar,
@@ -23,12 +21,9 @@ from forge_bot.project.graph.syntax import (
     unreadable,
 )
 
-_MANIFEST = "package.json"
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".vue")
 _WRITTEN = (".js", ".jsx", ".mjs", ".cjs")
 """Endings that stand in an import for those of TypeScript."""
-_MAINS = ("source", "module", "main", "types", "typings")
-_USUAL = ("src/index", "index", "src/main", "lib/index")
 _ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 _LONGEST = 500
 
@@ -37,7 +32,6 @@ class _JavaScriptFiles:
     def __init__(self, listing: Listing) -> None:
         self._listing = listing
         self._paths = _TypeScriptPaths(listing)
-        self._manifest = cache(self._read_manifest)
         self._resolved = cache(self._resolve)
 
     def resolve(self, importer: str, line: ImportLine) -> tuple[Resolution, ...]:
@@ -49,19 +43,14 @@ class _JavaScriptFiles:
             return Resolution(outside=written.partition("?")[0][:_LONGEST] or "?")
         parts = name.split("/")
         package = "/".join(parts[: 2 if name.startswith("@") else 1])
-        candidates, own = self._paths.candidates(folder, name)
         if name.startswith("."):
             path, own = self._relative(folder, name), True
         else:
-            path = self._first(candidates)
-            if not path and package in self._packages:
-                path, own = self._resolve_in_package(package, name), True
+            candidates, own = self._paths.candidates(folder, name)
+            path = next(filter(None, map(self._file, candidates)), None)
         if path:
             return Resolution((path,))
         return Resolution(missing=written) if own else Resolution(outside=package)
-
-    def _read_manifest(self, folder: str) -> Mapping[str, object]:
-        return json_object(self._listing.text(join(folder, _MANIFEST)))
 
     def _relative(self, folder: str, name: str) -> str | None:
         path = normpath(join(folder, name))
@@ -81,30 +70,7 @@ class _JavaScriptFiles:
         if folder and not self._listing.has_folder(folder):
             return None
         indexes = (join(folder, f"index{ending}") for ending in _ENDINGS)
-        return self._main(folder) or next(filter(self._listing.has, indexes), None)
-
-    @cached_property
-    def _packages(self) -> Mapping[str, str]:
-        """The folders of the packages of this repository by their names; its own before samples."""
-        own = frozenset(self._listing.own())
-        manifests = [path for path in self._listing.files if basename(path) == _MANIFEST]
-        manifests.sort(key=lambda path: (path in own, -path.count("/"), path))
-        folders = [dirname(path) for path in manifests if "node_modules" not in path.split("/")]
-        return {string(self._manifest(folder).get("name")): folder for folder in folders}
-
-    def _resolve_in_package(self, package: str, name: str) -> str | None:
-        folder, inner = self._packages[package], name[len(package) + 1 :]
-        if inner:
-            return self._first((join(folder, inner), join(folder, f"src/{inner}")))
-        return self._main(folder) or self._first(join(folder, place) for place in _USUAL)
-
-    def _main(self, folder: str) -> str | None:
-        """Return the file that a package names as its own; none for one that is built."""
-        mains = (string(self._manifest(folder).get(field)) for field in _MAINS)
-        return self._first(normpath(join(folder, main)) for main in mains if main)
-
-    def _first(self, paths: Iterable[str]) -> str | None:
-        return next(filter(None, map(self._file, paths)), None)
+        return next(filter(self._listing.has, indexes), None)
 
 
 _NAMES = ("tsconfig.json", "jsconfig.json")
@@ -112,15 +78,8 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"?)|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _COMMA = re.compile(r'("(?:\\.|[^"\\\n])*"?)|,(?=\s*[}\]])')
 
 
-class _Options(NamedTuple):
-    """A tsconfig's settings for imports: patterns with the paths they mean, and a base folder."""
-
-    patterns: Mapping[str, tuple[str, ...]] = {}
-    base: str | None = None
-
-
 class _TypeScriptPaths:
-    """The `paths` and the `baseUrl` that count in each folder of a repository."""
+    """The `paths` that count in each folder of a repository."""
 
     def __init__(self, listing: Listing) -> None:
         self._listing = listing
@@ -128,41 +87,37 @@ class _TypeScriptPaths:
 
     def candidates(self, folder: str, name: str) -> tuple[tuple[str, ...], bool]:
         """Return the paths to try for a name, and whether the name can only be the project's."""
-        patterns, base = self._for(folder)
+        patterns = self._for(folder)
         fitting = [pattern for pattern in patterns if _matched(pattern, name) is not None]
         # The longest fitting pattern counts, as TypeScript has it.
         best = max(fitting, key=lambda pattern: len(pattern.partition("*")[0]), default="")
         rest = _matched(best, name) or ""
-        paths = [to.replace("*", rest) for to in patterns.get(best, ())]
-        paths += [] if base is None else [join(base, name)]
-        inside = (path for path in map(normpath, paths) if not path.startswith(".."))
+        paths = (normpath(to.replace("*", rest)) for to in patterns.get(best, ()))
+        inside = (path for path in paths if not path.startswith(".."))
         return tuple(inside), best not in {"", "*"}
 
-    def _read_paths(self, folder: str) -> _Options:
+    def _read_paths(self, folder: str) -> Mapping[str, tuple[str, ...]]:
         places = (*reversed(above(f"{folder}/x")), "")
         files = (self._listing.first(place, _NAMES) for place in places)
-        return self._options(next(filter(None, files), ""), ())
+        return self._patterns(next(filter(None, files), ""), ())
 
-    def _options(self, file: str, extending: tuple[str, ...]) -> _Options:
-        """Return the options of a file, over those of the last own file that it extends."""
-        config = json_object(_plain_json(self._listing.text(file)))
-        folder, own, options = dirname(file), table(config, "compilerOptions"), _Options()
+    def _patterns(self, file: str, extending: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+        """Return the patterns of a file with the paths they mean, else those of the last own file
+        that it extends.
+        """
+        config, folder = json_object(_plain_json(self._listing.text(file))), dirname(file)
+        if paths := table(config, "compilerOptions", "paths"):
+            return {
+                name: tuple(join(folder, target) for target in strings(targets))
+                for name, targets in paths.items()
+            }
+        patterns: Mapping[str, tuple[str, ...]] = {}
         for name in strings(config.get("extends")):
             path = normpath(join(folder, name))
             other = next(filter(self._listing.has, (path, f"{path}.json")), "")
             if name.startswith(".") and other and other not in extending:
-                options = self._options(other, (*extending, other))
-        if url := string(own.get("baseUrl")):
-            base = normpath(join(folder, url))
-            options = options._replace(base="" if base == "." else base)
-        if paths := table(own, "paths"):
-            root = folder if options.base is None else options.base
-            patterns = {
-                name: tuple(join(root, target) for target in strings(targets))
-                for name, targets in paths.items()
-            }
-            options = options._replace(patterns=patterns)
-        return options
+                patterns = self._patterns(other, (*extending, other))
+        return patterns
 
 
 def _matched(pattern: str, name: str) -> str | None:
@@ -231,6 +186,6 @@ JAVASCRIPT = Stack(
     endings=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
     read=_read,
     resolver=lambda listing: _JavaScriptFiles(listing).resolve,
-    promise="definitions and imports; tsconfig paths, index files, packages of a workspace",
+    promise="definitions and imports; tsconfig paths, index files",
     new_file="/** {purpose} */\n",
 )
