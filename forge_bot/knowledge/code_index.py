@@ -199,7 +199,6 @@ _LEAST_SCORE = 0.7
 
 _NAME_WEIGHT = 4
 _CALLED = 0.5
-_DOCSTRING = ('"""', "'''", 'r"""', "r'''")
 
 
 def likely_definitions(
@@ -249,18 +248,3 @@ def _by_words(
 def _uses(body: Sequence[str], name: str) -> bool:
     word, weak = only_hands_on(as_searched(name))
     return any(word.search(line) and not weak.match(line) for line in body)
-
-
-def after_docstring(lines: Sequence[str], definition: Definition) -> int:
-    """Return the line behind the docstring of a definition; without one, its own."""
-    opened = ""
-    for number in range(definition.at, definition.last + 1):
-        line = lines[number - 1].strip()
-        mark = next((mark for mark in _DOCSTRING if line.startswith(mark)), "")
-        if opened and opened in line:
-            return number + 1
-        if mark and not opened:
-            opened = mark[-3:]
-            if opened in line[len(mark) :]:
-                return number + 1
-    return definition.at

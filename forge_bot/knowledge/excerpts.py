@@ -10,7 +10,6 @@ from forge_bot.knowledge.code_index import (
     LONGEST,
     Definition,
     Span,
-    after_docstring,
     block_end,
     blocks_around,
     definitions_of,
@@ -252,8 +251,7 @@ class _Parts:
             if one.length <= LONGEST:
                 yield one.first, one.last
                 continue
-            begin = one.at if one in meant else after_docstring(self.lines, one)
-            ranked = self._rank([*pieces_between(self.lines, begin, one.last)], _MOST_PIECES)
+            ranked = self._rank([*pieces_between(self.lines, one.at, one.last)], _MOST_PIECES)
             pieces = [span for span in ranked if span[1] - span[0] >= _LEAST_LEFT]
             yield from pieces
             yield from self._find_called(pieces)

@@ -126,7 +126,7 @@ class History:
 
         Runs that share only one word with several are left out, since runs on any subject do.
         """
-        asked = [*_split_query(text), *words(" ".join(files))]
+        asked = [*words(text[:_CHARACTERS_READ]), *words(" ".join(files))]
         wanted = {*asked}
         fewest = min(_WORDS_IN_COMMON, len(wanted))
         best = (place for place, _ in self._ranking.best(asked, len(self.runs)))
@@ -190,7 +190,7 @@ def _choose(
     """Return the lessons about a task, those of the greatest weight first, then a few that are so
     frequent that they always apply. An empty text takes all.
     """
-    asked = frozenset(_split_query(text))
+    asked = frozenset(words(text[:_CHARACTERS_READ]))
     if not asked and not files:
         return tuple(lessons[:limit])
     weights = [(lesson, _weigh(lesson, asked, files)) for lesson in lessons]
@@ -208,12 +208,6 @@ def _weigh(lesson: Lesson, asked: frozenset[str], files: Sequence[str]) -> int:
         return _ON_FILE
     shared = len(lesson.words & asked)
     return _IN_WORDS if shared and shared >= min(_WORDS_IN_COMMON, len(lesson.words)) else 0
-
-
-@lru_cache(maxsize=8)
-def _split_query(text: str) -> tuple[str, ...]:
-    """Return the words of a query, which goes to runs, findings and friction for several agents."""
-    return tuple(words(text[:_CHARACTERS_READ]))
 
 
 # -- one run

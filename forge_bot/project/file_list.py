@@ -8,7 +8,6 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import accumulate
 from typing import cast
 
@@ -82,7 +81,6 @@ class Listing:
         return tuple(sorted(folder for folder in near if not near.intersection(above(folder))))
 
 
-@lru_cache(maxsize=10_000)
 def _is_strange(folder: str) -> bool:
     return folder in _FOREIGN or bool(_SPECIMENS.fullmatch(folder))
 
@@ -145,7 +143,6 @@ class Language(Frozen):
     percent: int
 
 
-@lru_cache(maxsize=1 << 16)
 def language_of(path: str) -> str:
     """Return the language of a file; empty when its ending does not determine one."""
     name = path.rpartition("/")[2].lower()

@@ -4,8 +4,6 @@ tree, the facts of each by its id, then what imports mean.
 A reader that is kept reads only files that have changed since. Nothing is kept on disk.
 """
 
-import os
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -39,8 +37,6 @@ _MANIFESTS = frozenset(
 )
 """Names of files that decide how imports are resolved."""
 _TOGETHER = 2_000
-_LARGEST = 20_000_000
-"""Bytes of a changed file that is read; of a larger one size and time stand for its contents."""
 
 
 class FileEntry(NamedTuple):
@@ -108,18 +104,10 @@ def _decode(data: bytes | None) -> str:
 
 
 def _on_disk(path: Path) -> FileEntry | None:
-    """Return the content of a file on disk; for a link its target. Return None for a folder and for
-    a missing file.
-    """
+    """Return the content of a file on disk; None for a link, a folder and a missing file."""
+    if path.is_symlink() or not path.is_file():
+        return None
     try:
-        about = path.lstat()
-        if stat.S_ISLNK(about.st_mode):
-            target = os.fsencode(path.readlink())
-            return FileEntry(LINK, blob_id(target), target)
-        if not stat.S_ISREG(about.st_mode):
-            return None
-        if about.st_size > _LARGEST:
-            return FileEntry("100644", f"{about.st_size}-{about.st_mtime_ns}", b"\0")
         data = path.read_bytes()
     except OSError:
         return None

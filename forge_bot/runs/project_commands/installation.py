@@ -48,7 +48,7 @@ from forge_bot.values import CommandResult, Frozen
 _KEPT = 3
 """Places of a repository before one is emptied for another environment."""
 
-_READY, _LEFT, _NAMES = "ready", "left-in-tree", "left-in-tree.json"
+_READY, _LEFT = "ready", "left-in-tree"
 DEPENDENCY_FILES = (
     *names("""
         package.json npm-shrinkwrap.json package-lock.json pnpm-lock.yaml yarn.lock bun.lock
@@ -85,12 +85,13 @@ _COMPILED = (".c", ".cc", ".cpp", ".pyx", ".rs", ".f90")
 
 class _Ready(Frozen):
     """The mark of a complete environment, the tree of which it was made if setup may have read its
-    code, and the results of the commands that made it.
+    code, the results of the commands that made it, and what they left in the work tree.
     """
 
     mark: str
     tree: str
     results: tuple[CommandResult, ...]
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -298,13 +299,12 @@ class Installation:
         Anything that setup itself put at these places is removed: through a link there, files would
         be written outside of the sandbox.
         """
-        for name in (_LEFT, _NAMES, _READY):
+        for name in (_LEFT, _READY):
             remove_entry(self.environment / name)
         names = [name.rstrip("/") for name in Tree(self.path).untracked()]
         copy_files(self.path, names, self.environment / _LEFT)
-        write_whole(self.environment / _NAMES, json.dumps(names))
         tree = self._tree if self._is_of_code(names) else ""
-        ready = _Ready(mark=self._needed, tree=tree, results=results)
+        ready = _Ready(mark=self._needed, tree=tree, results=results, left=tuple(names))
         write_whole(self.environment / _READY, ready.model_dump_json())
 
     def _is_of_code(self, left: Sequence[str]) -> bool:
@@ -350,10 +350,10 @@ class Installation:
             self.environment.rmdir()
             self.environment.parent.rmdir()
 
-    def names_left(self) -> list[str]:
+    def names_left(self) -> tuple[str, ...]:
         """Return the paths of the work tree at which setup left files or folders."""
-        names = self.environment / _NAMES
-        return json.loads(names.read_bytes()) if names.is_file() else []
+        ready = _ready_in(self.environment)
+        return ready.left if ready is not None else ()
 
     def _restore(self) -> bool:
         """Restore what setup left in the tree; return whether anything was done."""

@@ -118,7 +118,7 @@ class PromptContext:
             problems=words.problems,
             repository=layer_three(
                 self.profile,
-                self._few_files(),
+                _few_files(self.run.repository, state.base_commit),
                 state.flags.scope,
                 going_without_setup(state.unusable),
             ),
@@ -168,9 +168,6 @@ class PromptContext:
         phases = (phase for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase))
         named = tuple(name for phase in phases for name in phase.providers)
         return tuple(entry for entry in self.capabilities if names(named, entry.name))
-
-    def _few_files(self) -> tuple[str, ...]:
-        return _few_files(self.run.repository, self.run.state.base_commit)
 
     def output_file(self, action: SpawnAgent, task: TaskId | None) -> str:
         return action.output_file.replace("{task}", task or "")

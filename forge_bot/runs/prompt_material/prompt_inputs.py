@@ -18,7 +18,7 @@ from forge_bot.runs.capabilities.perform_calls import CALLS
 from forge_bot.runs.frozen_attachments import attachment_inputs
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
 from forge_bot.runs.run import Run
-from forge_bot.store import SPECS, Request
+from forge_bot.store import SPECS
 from forge_bot.text_format import cut
 
 _DIFF_SHOWN = 120_000
@@ -170,7 +170,7 @@ class PromptInputs:
         now = self.run.repository.commit_id(at) if looks_at_code else at
         spoken = self.run.state.visits.get(phase.id, 0) > 0
         verifying = isinstance(phase, VerifyPhase) and self.run.state.verification is not None
-        request = text_of(self.run.request)
+        request = f"{self.run.request.title}\n\n{self.run.request.text}"
         files = PromptFiles(self.run.repository, self.run.state.base_commit, request)
         shown: list[InputFile] = []
         for name in names:
@@ -360,7 +360,3 @@ class PromptInputs:
             judges_plan = task is None and phase.changes == "none"
             naming = {self.run.pipeline.planned_in} if judges_plan else set[str]()
         return tuple(name for name in names if name in naming)
-
-
-def text_of(request: Request) -> str:
-    return f"{request.title}\n\n{request.text}"

@@ -6,7 +6,7 @@ lines say the same as `go list`; it is not run, since it may fetch a toolchain.
 
 import re
 from collections import defaultdict
-from functools import lru_cache, partial
+from functools import partial
 from posixpath import basename, dirname, splitext
 
 from forge_bot.project.file_list import Listing, join
@@ -130,7 +130,6 @@ STACKS = (PYTHON, JAVASCRIPT, GO, RUST, JAVA, RUBY)
 _BY_ENDING = {ending: stack for stack in STACKS for ending in stack.endings}
 
 
-@lru_cache(maxsize=1 << 16)
 def stack_for(path: str) -> Stack | None:
     """Return the stack that reads a file; None if none does."""
     return _BY_ENDING.get(splitext(path)[1])
