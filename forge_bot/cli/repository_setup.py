@@ -45,7 +45,7 @@ from forge_bot.settings.config import CONFIG
 from forge_bot.store import write_whole
 from forge_bot.values import Tier
 
-_KINDS = ("setup", "build", "test", "lint", "format")
+_KINDS = ("setup", "build", "test", "lint")
 _HEAD = """\
 # yaml-language-server: $schema={schema}
 # What forge-bot may and should do in this repository. What is commented out is the default.
