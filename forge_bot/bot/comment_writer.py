@@ -28,7 +28,8 @@ from forge_bot.errors import ForgeError, GitHubUnavailable, NotOnGitHub
 from forge_bot.forge.types import Comment, Reaction
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
-from forge_bot.prompts.untrusted import clean, sentence
+from forge_bot.prompts.removals import sentence
+from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.branch_for_merge import target_of
 from forge_bot.runs.estimate import estimate, in_words, without_batches
 from forge_bot.runs.find_runs import RunInfo

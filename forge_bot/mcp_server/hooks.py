@@ -2,7 +2,7 @@
 
 The host sends JSON on stdin; exit 2 blocks, with the reason on stderr
 (https://code.claude.com/docs/en/hooks). The engine refuses the same changes when they are reported:
-a hook only refuses them earlier. If a run is known and the call cannot be read, it is blocked.
+a hook only refuses them earlier, and lets pass what it cannot look at.
 """
 
 import os
@@ -18,12 +18,10 @@ from forge_bot.engine import next_action
 from forge_bot.engine.actions import Action, SpawnAgent
 from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
-from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot
 from forge_bot.settings import load_config
 from forge_bot.store import SPECS
-from forge_bot.store.run_folder import REPORTS
 
 BLOCK = 2
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
@@ -70,21 +68,13 @@ def answer_hook(event: Event, call: TextIO | None = None) -> int:
     """Return the exit code for a call of a host: 0 lets it continue, 2 stops it, with the reason on
     stderr.
     """
-    folders = [Path(os.environ.get(_PROJECT) or ".")]
     try:
         payload = _PAYLOAD.validate_json((call or sys.stdin).read() or "{}")
-        folders.append(Path(str(payload.get("cwd") or folders[0])))
-        reason = _stop_reason(event, payload, folders[-1])
-    # Any other exit code than 2 lets the call go on, so whatever went wrong closes the door.
-    except Exception as error:  # noqa: BLE001
-        words = (
-            f"{error.message} {advice_at_terminal(error)}"
-            if isinstance(error, ForgeError)
-            else type(error).__name__
-        )
-        # Only where there is a run that could be harmed.
-        harmful = event == "pre-tool" and any(map(_has_runs, folders))
-        reason = f"forge-bot could not look at this call: {words}" if harmful else ""
+        folder = payload.get("cwd") or os.environ.get(_PROJECT) or "."
+        reason = _stop_reason(event, payload, Path(str(folder)))
+    # Whatever cannot be looked at is refused when it is reported.
+    except (ForgeError, ValueError, OSError):
+        return 0
     if not reason:
         return 0
     # A host may read stderr in any encoding, and names may have any character.
@@ -205,21 +195,12 @@ def _check_end(run: RunSnapshot, action: Action, payload: _Object) -> str:
 # --------------------------------------------------------------------------------------------------
 
 
-def _has_runs(folder: Path) -> bool:
-    """Return whether the folder, or one above it, has runs in any state. False for a path that
-    cannot be a folder.
-    """
-    try:
-        return any(any(specs.glob(f"*/{REPORTS}")) for specs in _around(folder))
-    except (OSError, ValueError):
-        return False
-
-
 def _run_under_way(folder: Path) -> RunSnapshot | None:
     """Return the run of the checked-out branch, if it is not over. Raises the errors of reading a
     repository and a record.
     """
-    if not _around(folder):
+    here = folder.resolve()
+    if not any((place / SPECS).is_dir() for place in (here, *here.parents)):
         return None
     repository = Repository.find(folder)
     branch, specs = repository.head().branch, repository.root / SPECS
@@ -230,8 +211,3 @@ def _run_under_way(folder: Path) -> RunSnapshot | None:
             if not run.state.ended:
                 return run
     return None
-
-
-def _around(folder: Path) -> list[Path]:
-    here = folder.resolve()
-    return [specs for candidate in (here, *here.parents) if (specs := candidate / SPECS).is_dir()]

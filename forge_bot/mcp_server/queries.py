@@ -10,10 +10,9 @@ from mcp.types import Resource
 from pydantic import JsonValue, ValidationError
 
 from forge_bot.engine import SpawnAgent, State, next_action
-from forge_bot.errors import BadArguments, ForgeError, UnknownArtifact, registry
+from forge_bot.errors import BadArguments, UnknownArtifact, registry
 from forge_bot.interaction.remedy_words import advice_for_client
 from forge_bot.mcp_server.served_repository import ServedRepository
-from forge_bot.mcp_server.tool_results import make_sendable
 from forge_bot.mcp_server.tool_schemas import UIComponent
 from forge_bot.project.graph.graph_answers import (
     GraphQuestion,
@@ -172,11 +171,7 @@ class Queries:
         under way.
         """
         served, about = self._served, "where the repository and its runs stand"
-        alive: list[RunInfo] = []
-        try:
-            alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
-        except ForgeError as error:
-            about = make_sendable(f"its runs cannot be listed: {error.code}: {error.message}")
+        alive = [info for info in served.runs() if not info.ended][:_RUNS_SHOWN]
         context = f"forge://project/{served.id}/context"
         return [
             _make_resource(context, f"{served.id} context", about, "text/markdown"),

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.engine.reports import Answer
 from forge_bot.errors import AskedElsewhere, BadArguments, CannotUpdate, PersonDecides, WrongAction
 from forge_bot.gate.grammar import NAMED, Mistyped, Retry, Update
 from forge_bot.gate.parse_comment import read_command
@@ -100,15 +101,12 @@ class Service:
         return None, [_NOTHING_NEW]
 
     def answer_gate(
-        self,
-        workspace: str,
-        asked: ClientAction,
-        reply: PersonAnswer,
-        tell: Notify,
+        self, workspace: str, asked: ClientAction, answer: str, notes: str, tell: Notify
     ) -> ClientAction:
         """Return the next action after an answer of the client's person, which counts for the
         question that was asked.
         """
+        reply = PersonAnswer(answer=Answer(answer), notes=notes.replace("\0", ""))
         digest = asked.question.data.digest if asked.question is not None else ""
         with self._run(workspace) as run:
             warning = record_answer(run, asked.action_id, reply, digest, cut=bool(asked.cut))

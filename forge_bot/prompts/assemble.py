@@ -14,8 +14,8 @@ from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.prompts.environment import Environment
 from forge_bot.prompts.fit_prompt import ShownInput, fit
 from forge_bot.prompts.material import Capability, Line, Material, Prompt
-from forge_bot.prompts.removals import RemovalKind, list_removals
-from forge_bot.prompts.untrusted import clean, fence, sentence
+from forge_bot.prompts.removals import RemovalKind, list_removals, sentence
+from forge_bot.prompts.untrusted import clean, fence
 from forge_bot.text_format import names, one_line
 from forge_bot.values import TaskSpec
 

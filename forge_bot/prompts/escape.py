@@ -52,8 +52,6 @@ _SKIPS_CI = re.compile(
 _SKIP_TRAILER = re.compile(r"\b(skip-checks)\s*:\s*", re.IGNORECASE)
 _LONGEST_READ = 1_000
 """The characters of a title that are read. GitHub's titles have at most 256."""
-_HARMLESS = re.compile(r"(?!.*\bGH-\d)[A-Za-z0-9 .,;:()'\"“”’–-]*", re.IGNORECASE)
-"""Words without any sign that means something in Markdown; most cells and reasons are like this."""
 _BEGINS = re.compile(r"[-+*](?:\s|$)|[#>|=]|:?--|:-|~{3}|`{3}|\d+[.)]|/\w|(?:[*_-]\s*){3,}$")
 """Text that could begin a block or a command at the beginning of a line."""
 
@@ -117,8 +115,6 @@ def line(markdown: str, longest: int = 600) -> str:
     They begin no block, in any position.
     """
     words = cut(" ".join(clean_plain(markdown).text.split()), longest)
-    if _HARMLESS.fullmatch(words):
-        return _not_first(words)
     quiet = " ".join(_QuietWriter().write_line(words).split())
     return _not_first(code(words) if active_markup_in_line(quiet) else quiet)
 

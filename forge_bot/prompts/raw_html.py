@@ -8,7 +8,9 @@ has no end, everything after it counts as hidden; a comment ends in any later pi
 
 import html
 import re
-from typing import Literal, NamedTuple
+from typing import NamedTuple
+
+from forge_bot.prompts.removals import RemovalKind
 
 
 def names(text: str) -> frozenset[str]:
@@ -61,8 +63,6 @@ _HIDING_STYLE = re.compile(
 )
 _HARMLESS_VALUE = re.compile(r"[\d.,%]*(?:px|em)?|left|right|center|top|middle|bottom|_blank|true")
 
-HtmlKind = Literal["comment", "element", "tag", "attribute", "alt"]
-
 
 class Picture(NamedTuple):
     """A picture of an `<img>`, by its address."""
@@ -94,7 +94,7 @@ class HtmlReader:
     """
 
     def __init__(self, source: str) -> None:
-        self.hidden: list[HtmlKind] = []
+        self.hidden: list[RemovalKind] = []
         self.state = HtmlState()
         self._never_ends = False
         self._in_comment = False
@@ -139,7 +139,7 @@ class HtmlReader:
         if not self.is_hiding and (
             name not in KNOWN_TAGS or (closing and tag["attributes"].strip())
         ):
-            self.hidden.append("tag")
+            self.hidden.append(RemovalKind.HTML_TAG)
         element, depth, small = self.state
         if element:
             depth += 0 if name != element else -1 if closing else 1
@@ -149,7 +149,7 @@ class HtmlReader:
             was_hiding = self.is_hiding
             self.state = HtmlState(small=max(0, small + (-1 if closing else 1)))
             if self.is_hiding and not was_hiding:
-                self.hidden.append("element")
+                self.hidden.append(RemovalKind.HIDDEN_ELEMENT)
         if self.is_hiding or (closing and name not in _BREAKS):
             return []
         return self._open_tag(name, tag["attributes"])
@@ -158,7 +158,7 @@ class HtmlReader:
         """Note a comment, or a tag without an end, which hides all that follows."""
         has_end = comment.endswith(">")
         if not self.is_hiding and (re.search(r"\w", comment) or not has_end):
-            self.hidden.append("comment")
+            self.hidden.append(RemovalKind.HTML_COMMENT)
         self._in_comment = comment.startswith("<!--") and not has_end
         self._never_ends = self._never_ends or not (has_end or self._in_comment)
 
@@ -171,11 +171,11 @@ class HtmlReader:
         hides = "hidden" in attributes or _HIDING_STYLE.search(style) is not None
         if (hides or (name in _NOT_DRAWN and name in self._ended)) and name not in _VOID:
             self.state = self.state._replace(element=name, depth=1)
-            self.hidden.append("element")
+            self.hidden.append(RemovalKind.HIDDEN_ELEMENT)
             return []
         if name == "img":
             if attributes.get("alt", "").strip():
-                self.hidden.append("alt")
+                self.hidden.append(RemovalKind.IMAGE_ALT)
             self._note_attributes(attributes, but={"src", "alt"})
             return [Picture(attributes.get("src", ""))]
         self._note_attributes(attributes, but=set())
@@ -186,4 +186,4 @@ class HtmlReader:
             name not in but and not (name in _KNOWN_ATTRIBUTES and _HARMLESS_VALUE.fullmatch(value))
             for name, value in attributes.items()
         ):
-            self.hidden.append("attribute")
+            self.hidden.append(RemovalKind.HTML_ATTRIBUTE)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from forge_bot.text_format import several
+from forge_bot.values import Frozen
 
 
 class RemovalKind(StrEnum):
@@ -29,10 +30,8 @@ class RemovalKind(StrEnum):
     TANGLED = "tangled block"
 
 
-class Removal(BaseModel):
+class Removal(Frozen):
     """The number of removals of one kind: places, or characters or words for some kinds."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: RemovalKind
     count: int = Field(gt=0)

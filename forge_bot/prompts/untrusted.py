@@ -15,31 +15,12 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from html import escape
 
-from pydantic import BaseModel, ConfigDict
-
 from forge_bot.prompts.invisible import is_suspect, without_unseen
 from forge_bot.prompts.raw_html import KNOWN_TAGS, unescape
-from forge_bot.prompts.removals import (
-    Removal,
-    RemovalKind,
-    count_in_words,
-    list_removals,
-    sentence,
-)
+from forge_bot.prompts.removals import Removal, RemovalKind, count_in_words, list_removals
 from forge_bot.prompts.visible_markdown import MarkdownWriter
 from forge_bot.text_format import code_block
-
-__all__ = [
-    "LONGEST_TEXT",
-    "Cleaned",
-    "Removal",
-    "RemovalKind",
-    "clean",
-    "clean_plain",
-    "fence",
-    "sentence",
-    "what_is_hidden",
-]
+from forge_bot.values import Frozen
 
 # GitHub accepts 65,536 characters for an issue or a comment.
 LONGEST_TEXT = 200_000
@@ -57,12 +38,10 @@ _LONGEST_LABEL = 200
 _LOOK_ALIKES = str.maketrans("‹〈⟨❮˂∕⁄⧸еѕхԁтгпυτνսո−", "<<<<<///esxdtrnutvun-")
 
 
-class Cleaned(BaseModel):
+class Cleaned(Frozen):
     """A text with only what a reader is shown, and what was left out. `removals` is empty if that
     was nothing.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: str
     removals: tuple[Removal, ...]

@@ -16,7 +16,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from forge_bot.prompts.invisible import without_unseen
 from forge_bot.prompts.markdown_pieces import MARKS, TANGLED, Piece, parser, write_paragraph
-from forge_bot.prompts.raw_html import HtmlKind, HtmlReader, Picture, names
+from forge_bot.prompts.raw_html import HtmlReader, Picture, names
 from forge_bot.prompts.removals import RemovalKind
 
 FORMULA_LEFT_OUT = "[formula left out]"
@@ -42,13 +42,6 @@ _FORMULA = re.compile(
 )
 _HIDING_ADDRESS = re.compile(r"\s|%20|^(?:data|javascript|vbscript):", re.IGNORECASE)
 """Addresses that hold words, or that are themselves the content."""
-_HTML_KINDS: dict[HtmlKind, RemovalKind] = {
-    "comment": RemovalKind.HTML_COMMENT,
-    "element": RemovalKind.HIDDEN_ELEMENT,
-    "tag": RemovalKind.HTML_TAG,
-    "attribute": RemovalKind.HTML_ATTRIBUTE,
-    "alt": RemovalKind.IMAGE_ALT,
-}
 
 
 class MarkdownWriter:
@@ -284,7 +277,7 @@ class MarkdownWriter:
                 else self.words(part)
             )
         for kind in self._html.hidden[before:]:
-            self.leave_out(_HTML_KINDS[kind])
+            self.leave_out(kind)
         return pieces
 
     # -- writing

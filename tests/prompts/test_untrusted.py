@@ -12,13 +12,11 @@ from typing import TypedDict, cast
 import pytest
 
 from forge_bot.prompts.invisible import is_suspect
+from forge_bot.prompts.removals import Removal, RemovalKind, sentence
 from forge_bot.prompts.untrusted import (
     LONGEST_TEXT,
-    Removal,
-    RemovalKind,
     clean,
     clean_plain,
-    sentence,
     what_is_hidden,
     with_visible_tags,
 )

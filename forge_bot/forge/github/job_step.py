@@ -25,11 +25,6 @@ MACHINE_VARIABLES = ("RUNNER_TEMP", "RUNNER_OS", "RUNNER_ARCH", "RUNNER_TOOL_CAC
 """Those of them that tell of the machine alone."""
 
 
-def is_job(environ: Mapping[str, str]) -> bool:
-    """Return whether this is a job that GitHub runs."""
-    return environ.get("GITHUB_ACTIONS") == "true"
-
-
 def job_variables(repository: str, run_id: str, payload: str, outputs: str) -> dict[str, str]:
     """Return the variables of a step, for one that no workflow starts."""
     return {

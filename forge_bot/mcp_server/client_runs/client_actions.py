@@ -33,7 +33,7 @@ from forge_bot.mcp_server.client_runs.client_agents import (
     write_prompts,
 )
 from forge_bot.mcp_server.client_runs.client_reports import PUSH, PublishStep, make_publish_step
-from forge_bot.mcp_server.client_runs.client_tree import get_dispatch, note_step, run_beside
+from forge_bot.mcp_server.client_runs.client_tree import get_dispatch, note_step
 from forge_bot.mcp_server.client_runs.person_answers import VIA, render_question
 from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
@@ -41,7 +41,7 @@ from forge_bot.runs.branch_for_merge import keep_run, peoples_commits
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.notifications import Notify, PhaseBegan
-from forge_bot.runs.project_commands.project import Project
+from forge_bot.runs.project_commands.project import Project, project_of
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.values import PhaseId, TaskId
@@ -203,15 +203,12 @@ class _ClientHost:
                 raise AssertionError(action.operation)
 
     def _try_patch(self, task: TaskId, name: str) -> TryOutcome:
-        def run_commands(project: Project) -> TryOutcome:
-            return EditTries(self.run, project, self.tell).patch(task, name)
-
-        return run_beside(self.run, self.tell, run_commands)
+        return EditTries(self.run, project_of(self.run, self.tell), self.tell).patch(task, name)
 
     def _run_beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label
         self.tell(PhaseBegan(phase=action.phase, label=label))
-        return run_beside(self.run, self.tell, do)
+        return do(project_of(self.run, self.tell))
 
 
 # -- the client's

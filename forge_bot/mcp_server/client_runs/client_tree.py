@@ -1,18 +1,14 @@
-"""The trees of a client's run: its own, whose state when an action was handed out is compared with
-a report, and a separate one beside it, in which the project's commands run.
+"""The tree of a client's run, whose state when an action was handed out is compared with a
+report.
 """
 
 import os
-from collections.abc import Callable
 from itertools import takewhile
-from typing import TypeVar
 
 from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent, WriteFile
 from forge_bot.errors import ForeignCommits, OutOfBounds
 from forge_bot.git import blob_id
-from forge_bot.runs.notifications import Notify
 from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
-from forge_bot.runs.project_commands.project import Project, project_of
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import RunPaths, read_kept
 from forge_bot.store import write_whole
@@ -161,16 +157,6 @@ def _hash_committed(run: Run, action: Action) -> dict[str, str]:
         for name in list_outputs(action)
     }
     return {name: blob_id(raw) if raw is not None else _GONE for name, raw in read.items()}
-
-
-Result = TypeVar("Result")
-
-
-def run_beside(run: Run, tell: Notify, do: Callable[[Project], Result]) -> Result:
-    """Run project commands at the run's last commit; what they leave behind is no affair of the
-    client's tree.
-    """
-    return do(project_of(run, tell))
 
 
 def read_profile(run: Run) -> Profile:

@@ -227,24 +227,12 @@ async def get_next_or_ask(
         answer = f"{answer.answer} needs notes: what should be different, or your answer"
     if isinstance(answer, str):
         return _make_result(action, _NOBODY.format(why=answer))
-    following = await _pass_on_answer(server, workspace, action, answer.answer, answer.notes, tell)
+    reply, notes = answer.answer, answer.notes
+    following = await server.ask(
+        lambda service: service.answer_gate(workspace, action, reply, notes, tell)
+    )
     await announce(server.listeners, ctx, workspace)
     return _make_result(following)
-
-
-async def _pass_on_answer(
-    server: ForgeServer,
-    workspace: str,
-    asked: "ClientAction",
-    answer: str,
-    notes: str,
-    tell: ProgressNotifier,
-) -> "ClientAction":
-    from forge_bot.engine.reports import Answer
-    from forge_bot.runs.run_commands import PersonAnswer
-
-    reply = PersonAnswer(answer=Answer(answer), notes=notes.replace("\0", ""))
-    return await server.ask(lambda service: service.answer_gate(workspace, asked, reply, tell))
 
 
 def _make_result(action: "ClientAction", warning: str = "") -> CallToolResult:
