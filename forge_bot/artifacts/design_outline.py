@@ -125,6 +125,15 @@ class Example(Frozen):
     today: str
     after: str
 
+    @property
+    def is_unchanged(self) -> bool:
+        return self.after in {self.today, "unchanged"}
+
+    @property
+    def result(self) -> str:
+        """The result of both, empty where the design says no more than that it is unchanged."""
+        return "" if self.today == "unchanged" else self.today
+
 
 class DesignOutline(Frozen):
     """The parts of a design that a person reads first.

@@ -22,6 +22,7 @@ from forge_bot.engine.phases import (
     PublishPhase,
     ReviewPhase,
     TasksPhase,
+    VerifyPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import (
@@ -151,6 +152,7 @@ def go_back(
     """
     position = pipeline.position(target)
     later = {phase.id for phase in pipeline.phases[position:]}
+    verifies_again = any(isinstance(phase, VerifyPhase) for phase in pipeline.phases[position:])
     changes: dict[str, object] = {
         "current_phase": target,
         "current_phase_status": RunStatus.IN_PROGRESS,
@@ -159,7 +161,7 @@ def go_back(
         "attempts": 0,
         "wave": None,
         "gate": None,
-        "verification": None,
+        "verification": None if verifies_again else state.verification,
         "nothing_to_do": None,
         # What was not begun is not done any more; an agent may ask for it again.
         "calls": tuple(call for call in state.calls if call.status not in _NOT_BEGUN),

@@ -79,6 +79,19 @@ def verdicts(view: RunFacts) -> str:
     )
 
 
+def corrections(view: RunFacts, requirements: Mapping[str, str]) -> str:
+    """Return what a reviewer corrected in the draft of a change, one line each."""
+    return "\n".join(
+        say(
+            "pull_request.corrected_by_the_reviewer",
+            what=in_words(finding.words.removesuffix("Corrected.").rstrip(), requirements),
+        )
+        for record in view.state.artifacts.values()
+        for finding in record.findings
+        if finding not in drafts.open_findings(view.state, record)
+    )
+
+
 def _by_model(view: RunFacts, records: Iterable[ArtifactRecord]) -> str:
     """Return the models that wrote documents, each with the phases; empty where no report names
     one.

@@ -19,7 +19,6 @@ from forge_bot.artifacts.read_artifact import (
 )
 from forge_bot.artifacts.test_paths import is_page
 from forge_bot.engine.capability_uses import use_lines
-from forge_bot.engine.drafts import open_findings as open_findings_of
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.state import (
     Reason,
@@ -42,6 +41,7 @@ from forge_bot.interaction.number_format import may_be_billed, money, spent
 from forge_bot.interaction.provenance import (
     authors,
     conditions,
+    corrections,
     decisions,
     in_words,
     open_findings,
@@ -58,6 +58,7 @@ from forge_bot.verification.judgement import Cause, UnusableCommand, said_before
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _NUMBERS = re.compile(r"\A(?:[RP]-\d+(?:, | and )?)+:\s*")
+_TODAY = re.compile(r"\AToday,? (.*?); then ", re.DOTALL)
 _MOST_LINES, _MOST_ROWS = 60, 12
 _MANY_FILES = 4
 _SYMPTOM, _CAUSES = "symptom", frozenset({"cause", "root cause", "the cause"})
@@ -101,7 +102,15 @@ def pull_request(
         open_findings(view, words),
         fold(
             f"<b>{say('pull_request.how_it_came_about')}</b>",
-            compose([decisions(view, words), verdicts(view), _cost(view), _documents(view)]),
+            compose(
+                [
+                    decisions(view, words),
+                    verdicts(view),
+                    corrections(view, words),
+                    _cost(view),
+                    _documents(view),
+                ]
+            ),
         ),
         left,
         footer(view),
@@ -166,7 +175,7 @@ def _is_draft(state: State, proof: Evidence) -> bool:
 
 def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
     """Return what was wrong, why, and what is different; of a change that mends nothing, the last
-    alone. The file to begin with follows, and what a reviewer corrected in the draft.
+    alone. The file to begin with follows.
     """
     change = with_requirement_words(why(view, documents), words)
     name = name_of_change(view.pipeline, view.state, documents)
@@ -182,15 +191,9 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
         first=code[0] if code and len(outline.files) >= _MANY_FILES else "",
         examples=outline.examples,
         effects=[
-            with_requirement_words(risk, words)
+            with_requirement_words(_TODAY.sub(r"Before, \1; now ", risk), words)
             for risk in outline.risks
             if not risk.startswith("Unverified")
-        ],
-        corrected=[
-            with_requirement_words(finding.words.removesuffix("Corrected."), words)
-            for record in view.state.artifacts.values()
-            for finding in record.findings
-            if finding not in open_findings_of(view.state, record)
         ],
     )
 

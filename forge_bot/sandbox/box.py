@@ -47,7 +47,7 @@ class ResourceLimits(Frozen):
     memory_bytes: int = Field(
         default=4 * 2**30,
         ge=2**20,
-        description="resident, of all processes added up; exit code 137",
+        description="of all processes together; exit code 137",
     )
     processes: int = Field(default=512, ge=1, description="alive at a time; exit code 137")
     file_bytes: int = Field(default=2**30, ge=1, description="size of any one file that is written")
@@ -275,20 +275,29 @@ def _ending(above: int, limits: ResourceLimits, called_off: Event | None) -> Com
     if len(below) > limits.processes:
         words = f"ended for running more than {limits.processes} processes at a time"
         return CommandEnding(_KILLED, words)
-    if sum(map(_resident_kilobytes, below)) * 1024 <= limits.memory_bytes:
-        return None
+    # Pages that forked processes share count once for each in what is quick to read.
+    for kilobytes in (_resident_kilobytes, _proportional_kilobytes):
+        if sum(map(kilobytes, below)) * 1024 <= limits.memory_bytes:
+            return None
     most = limits.memory_bytes // 2**20
     return CommandEnding(_KILLED, f"ended for using more than {most} MiB of memory")
 
 
 def _resident_kilobytes(pid: int) -> int:
-    """Return the memory of a process without the files that it has mapped (proc_pid_status(5)).
+    """Return the memory of a process without the files that it has mapped (proc_pid_status(5))."""
+    return _kilobytes(pid, "status", ("RssAnon:", "RssShmem:"))
 
-    Pages that several processes share count once for each.
+
+def _proportional_kilobytes(pid: int) -> int:
+    """Return the same with each page divided by the processes that share it, as far as the kernel
+    tells it (proc_pid_smaps(5)).
     """
+    return _kilobytes(pid, "smaps_rollup", ("Pss_Anon:", "Pss_Shmem:")) or _resident_kilobytes(pid)
+
+
+def _kilobytes(pid: int, file: str, fields: tuple[str, ...]) -> int:
     try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+        lines = Path(f"/proc/{pid}/{file}").read_text(encoding="ascii", errors="replace")
     except OSError:
         return 0
-    fields = ("RssAnon:", "RssShmem:")
     return sum(int(line.split()[1]) for line in lines.splitlines() if line.startswith(fields))

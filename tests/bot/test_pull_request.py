@@ -130,7 +130,7 @@ def test_tests_that_turned_green_show_a_requirement_that_is_the_only_one() -> No
     assert green is not None
     verified = green.replace(red_before_green=proof)
     body = written(changed(verification=verified), final_verification=table).body
-    assert "| it ends<br>`a.py::test_ends` | red → green |" in body
+    assert "| it ends<br>`test_ends` | red → green |" in body
     assert "no green test shows" not in body
 
 
@@ -188,7 +188,7 @@ def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its
         "| it ends<br>`test_ends`, `test_stops` | 1 of 2 red → green |",
         "| it begins<br>`test_begins` (⚠️ not seen to run) | – |",
         "| it is fast · **left out, as decided** | – |",
-        "| Not named by a requirement<br>`a.py::test_more` | red → green |",
+        "| Not named by a requirement<br>`test_more` | red → green |",
         "> - **A draft**: no green test shows “it begins”.",
         "Red before: at `1111111`, with only the tests of this change.",
     ):

@@ -113,6 +113,18 @@ def test_a_program_that_setup_installs_comes_before_others_of_its_name(sample: S
     assert [each["exitCode"] for each in lint] == [0, 0]
 
 
+def test_what_a_person_says_of_commands_is_told_to_no_agent(sample: Sample) -> None:
+    configured(sample, "commands:\n  test: [[python3, -m, unittest, --no-such-flag]]\n")
+    model = sample.model()
+    assert sample.forge("run", TASK, "--effort", "S", "--model", model).code == 3
+    configured(sample, "")
+    asked = sample.forge("reject", "with the usual command", "--model", model)
+    assert "Human Reviews Design" in asked.out, asked.out
+    journal = next(sample.path.parent.rglob("journal.jsonl")).read_text()
+    assert "names somebody for days before" in journal
+    assert "with the usual command" not in journal
+
+
 def test_auto_waits_for_a_person_at_a_baseline_that_tells_nothing(sample: Sample) -> None:
     configured(sample, "commands:\n  test: [[python3, -m, unittest, --no-such-flag]]\n")
     model = sample.model()

@@ -151,6 +151,15 @@ def test_a_phase_that_the_effort_leaves_out_cannot_be_done_again() -> None:
         retry(Bench(Effort.S).until("phase-7"), "phase-2")
 
 
+def test_what_verification_found_stays_when_only_what_follows_is_done_again() -> None:
+    bench = Bench()
+    bench.finish()
+    found = bench.state.verification
+    assert found is not None
+    assert retry(bench, "pr-creation").verification == found
+    assert retry(bench, "final-verification").verification is None
+
+
 @pytest.mark.parametrize("phase", ["setup", "completed", "checkpoint-c", "phase-99"])
 def test_setup_end_decision_and_nonsense_cannot_be_done_again(phase: str) -> None:
     bench = Bench()

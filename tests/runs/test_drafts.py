@@ -161,7 +161,7 @@ def test_a_reviewer_corrects_the_draft_itself_and_the_person_is_shown_the_correc
     assert status(sample)["usage"]["calls"] == 2
     assert "before the rota" in sample.git("show", f"{sample.offered}:rota/schedule.py")
     body = next(sample.workspace.glob("**/pull-request.md")).read_text()
-    assert "- Corrected in the review: the message names nobody.\n" in body
+    assert "- Corrected by the reviewer: the message names nobody.\n" in body
 
 
 @pytest.mark.parametrize(

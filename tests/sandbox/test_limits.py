@@ -183,6 +183,14 @@ def test_memory_of_all_processes_together_is_bounded(
     assert outcome.output.endswith("[ended for using more than 200 MiB of memory]\n")
 
 
+def test_memory_that_forked_processes_share_counts_once(
+    walled: BackendName, attempt: Attempt
+) -> None:
+    share = "import os, time\nx = b'x' * (90 << 20)\nfor _ in range(2): os.fork()\ntime.sleep(1)"
+    limits = ResourceLimits(memory_bytes=200 << 20)
+    assert attempt(walled, share, limits=limits).exit_code == 0
+
+
 def test_memory_that_is_only_reserved_does_not_count(walled: BackendName, attempt: Attempt) -> None:
     limits = ResourceLimits(memory_bytes=200 << 20)
     assert attempt(walled, RESERVED, limits=limits).exit_code == 0

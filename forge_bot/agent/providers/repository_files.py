@@ -23,6 +23,8 @@ from forge_bot.text_format import cut
 from forge_bot.values import Frozen
 
 _MOST_BYTES = 20_000_000
+_MOST_LINES = 120
+"""Lines of a file that are shown at once. Whoever asks for more mostly needs a few of them."""
 _LONG = 40
 _PLACES = 9
 """Definitions whose lines are told: a heading has no room for more."""
@@ -39,7 +41,9 @@ class ReadFile(Frozen):
 def read_file(
     root: Path, withheld: Collection[str], wanted: ReadFile, limit: int
 ) -> ProviderResult:
-    """Return the lines from `start` to `end`, as many as fit into `limit` characters."""
+    """Return the lines from `start` to `end`, as many as fit into `limit` characters, and at most
+    120.
+    """
     text, remarks = _text(_readable(root, wanted.path, withheld), wanted.path)
     lines = text.split("\n")
     unfinished = bool(lines[-1])
@@ -53,16 +57,21 @@ def read_file(
             f"{wanted.path} has {total} lines; lines {first} to {wanted.end or total} are none of"
             " them.",
         )
-    chosen, cut = _fitting(lines[first - 1 : last], limit)
+    chosen, cut = _fitting(lines[first - 1 : min(last, first - 1 + _MOST_LINES)], limit)
     shown = first + len(chosen) - 1
     note = [f"lines {first}-{shown} of {total}", *_tell_places(wanted.path, text, first, shown)]
     note += remarks
+    if not cut and shown < last:
+        rest = "".join(
+            f" ({places})" for places in _tell_places(wanted.path, text, shown + 1, last)
+        )
+        note.append(f"{_MOST_LINES} lines at once: go on with start={shown + 1}{rest}")
     if shown == total and unfinished:
         note.append("no line break at the end")
     if cut:
         note.append(f"cut at {limit:,} characters: {cut.format(next=shown + 1)}")
     return ProviderResult(
-        content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut)
+        content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut) or shown < last
     )
 
 

@@ -52,7 +52,7 @@ from forge_bot.verification.judgement import judge
 _SNIPPET_SECONDS = 10
 _NODE = names("node npm npx yarn pnpm")
 _RUBY = names("ruby bundle rake rspec")
-_SHOWN = 12_000
+_SHOWN, _SNIPPET_SHOWN = 12_000, 3_000
 """Characters of the output of a command that a model is shown."""
 
 
@@ -338,7 +338,7 @@ def run_snippet(project: Project, commit: str, code: str) -> str:
     outcome = project.run_snippet(commit, argv, _SNIPPET_SECONDS)
     late = f"It did not end within {_SNIPPET_SECONDS} seconds."
     ended = late if outcome.timed_out else f"exit code {outcome.exit_code}"
-    return f"{ended}\n{shown_output(plain_lines(outcome.output), _SHOWN)}"
+    return f"{ended}\n{shown_output(plain_lines(outcome.output), _SNIPPET_SHOWN)}"
 
 
 def run_for_agent(project: Project, paths: Sequence[str]) -> str:

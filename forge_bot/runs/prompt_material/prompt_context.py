@@ -15,7 +15,7 @@ from forge_bot.engine.phases import (
     ReviewPhase,
     TaskReviewPhase,
 )
-from forge_bot.engine.state import Note, TaskState
+from forge_bot.engine.state import Note, Reason, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
 from forge_bot.knowledge.history import History, Lesson, history_at
@@ -39,6 +39,7 @@ from forge_bot.values import TaskId, TaskSpec
 from forge_bot.verification.judgement import going_without_setup
 
 _FEW_FILES = 60
+_OF_COMMANDS = (Reason.BASELINE, Reason.SETUP_FAILED)
 
 
 class _Said(NamedTuple):
@@ -199,11 +200,15 @@ class PromptContext:
         return note.by != PROCESS and note.by not in agents
 
     def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
-        """Return people's answers at the checkpoints, for agents other than the ones addressed."""
+        """Return people's answers at the checkpoints, for agents other than the ones addressed,
+        without those about setup and commands.
+        """
         spoken = [
             decision
             for decision in (*self.run.state.decisions, *self.run.state.sent_back)
-            if decision.notes and decision.notes not in said_anyway
+            if decision.notes
+            and decision.notes not in said_anyway
+            and decision.reason not in _OF_COMMANDS
         ]
         labels = {phase.id: phase.label for phase in self.run.pipeline.phases}
         return tuple(
