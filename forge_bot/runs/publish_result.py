@@ -173,13 +173,11 @@ def customs_of(run: Run) -> Customs:
     path = find_template(files, so_far.branch.partition("/")[0])
     raw = repository.read_many(base, [*GUIDES, *TOWNCRIER, *filter(None, [path])])
     texts = {name: text.decode("utf-8", "replace") for name, text in raw.items()}
-    differing = changed_files(repository.root, newest_base(run), so_far.tip)
-    changed = tuple(sorted(differing.keys() & {*repository.list_files(so_far.tip)}))
+    changed = changed_files(repository.root, newest_base(run), so_far.tip)
     return Customs(
         template=texts.get(path, ""),
         typed=states_types(repository, base),
         demands=house_demands(texts, files, changed, signed=run.config.sign_off),
-        changed=changed,
     )
 
 
