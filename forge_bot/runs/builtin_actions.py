@@ -18,7 +18,6 @@ from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import (
     ai_risks,
     contract_of,
-    inspected_with_graph,
     setup_risks,
     signs_of_risk,
 )
@@ -191,14 +190,12 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
     raw = run.workspace.write(action.path, action.content)
     phase = run.pipeline.phase(action.phase)
     headings = phase.headings if isinstance(phase, AnsweringPhase) else ()
-    inspection = contract_of(run, phase, headings).inspect(action.content)
-    inspection = inspected_with_graph(run, phase, inspection, action.content)
     return ArtifactWritten(
         **head_of(action.action_id, run.now()),
         phase=action.phase,
         artifact=action.path,
         blob=blob_id(raw),
-        inspection=inspection,
+        inspection=contract_of(run, phase, headings).inspect(action.content),
         risks=signs_of_risk(run, phase, action.content),
     )
 

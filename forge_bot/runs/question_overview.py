@@ -54,7 +54,6 @@ class Overview(Frozen):
 
     outline: DesignOutline = DesignOutline()
     notes: str = ""
-    reach: str = ""
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
     drafted: str = unless_empty("", "how many lines the drafted change adds and removes")
@@ -108,9 +107,6 @@ def overview_of(
     return Overview(
         outline=_outline(pipeline, names, read),
         notes=_notes(state, asked),
-        reach=" ".join(
-            record.reach for name in names if (record := state.artifacts.get(name)) is not None
-        ).strip(),
         reviews=_reviews(state, names, reports, edits, read),
         edits=edits,
         drafted=_count_lines(read(DRAFT)) if DRAFT in names else "",

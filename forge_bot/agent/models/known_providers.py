@@ -70,12 +70,6 @@ def missing_key(spec: str) -> NoModelKey | None:
     return needs_key(spec, KEYS[provider])
 
 
-def has_key(spec: str) -> bool:
-    """Return whether a model needs nothing but a key, and has it."""
-    provider, _, model = spec.partition(":")
-    return provider in _NEEDED and bool(model and os.environ.get(KEYS[provider]))
-
-
 def needs_key(spec: str, variable: str) -> NoModelKey:
     words = f"{spec} needs a key, and {variable} is not set."
     return NoModelKey(words, remedy=Remedy("set-key", variable))
