@@ -127,30 +127,19 @@ def limited(
     return f"{body}\n\n{f'_{text}_' if slanted else text}"
 
 
-def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
-    """Divide the room: small parts get all they need, and large ones equal shares of the rest."""
-    given = [0] * len(sizes)
-    left, waiting = max(room, 0), len(sizes)
-    for place in sorted(range(len(sizes)), key=lambda place: sizes[place]):
-        given[place] = min(sizes[place], left // waiting)
-        left -= given[place]
-        waiting -= 1
-    return tuple(given)
-
-
 def show_papers(part: Papers, room: int) -> str:
-    """Return documents for so much room, as `size` counts; empty without any."""
-    documents, room = part.papers, min(room, part.most)
-    whole = [_shown(paper, paper.text) if len(paper.text) <= room else "" for paper in documents]
-    rooms = shares([size(text) + 2 if text else room + 1 for text in whole], room)
-    return "\n\n".join(
-        text if text and size(text) <= share - 2 else _beginning(paper, share - 2)
-        for paper, text, share in zip(documents, whole, rooms, strict=True)
-    )
+    """Return documents for so much room, as `size` counts: each gets an equal share of what those
+    before it left. Empty without any.
+    """
+    shown, left = list[str](), max(0, min(room, part.most))
+    for place, paper in enumerate(part.papers):
+        shown.append(_beginning(paper, left // (len(part.papers) - place) - 2))
+        left -= size(shown[-1]) + 2
+    return "\n\n".join(shown)
 
 
 def _beginning(paper: Paper, room: int) -> str:
-    """Return the first sections of a document that fit, or a link to it where none does."""
+    """Return a document, the first sections of it that fit, or a link to it where none does."""
     sections = (_LINE if paper.language else _SECTION).split(paper.text)
     while sections:
         kept = "\n".join(sections)

@@ -16,8 +16,6 @@ from forge_bot.prompts import escape
 from forge_bot.values import Frozen
 
 _NAME = "pull_request_template"
-_OF_KIND = {"fix": ("bug", "fix"), "feat": ("feat", "enhancement"), "docs": ("doc",)}
-"""What a file is named after that is the template for a kind of change."""
 _LONGEST = 16_000
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LITERAL = re.compile(
@@ -123,9 +121,9 @@ class Customs(Frozen):
     demands: tuple[Demand, ...] = ()
 
 
-def find_template(paths: Iterable[str], kind: str = "") -> str:
+def find_template(paths: Iterable[str]) -> str:
     """Return the path of the template that pull requests begin with; empty if the repository has
-    none. Of several to choose from it is the one for the kind of change, such as `fix`.
+    none, or several to choose from.
     """
     known = sorted(path for path in paths if _NAME in path.lower())
     for folder in GUIDE_FOLDERS:
@@ -134,9 +132,7 @@ def find_template(paths: Iterable[str], kind: str = "") -> str:
             if str(path) == f"{folder}{path.name}" and bare == _NAME:
                 return str(path)
     inside = [path for path in known if PurePosixPath(path).parent.name.lower() == _NAME]
-    words = _OF_KIND.get(kind, ("default",))
-    meant = [path for path in inside if any(word in path.lower() for word in words)]
-    return next((only[0] for only in (inside, meant) if len(only) == 1), "")
+    return inside[0] if len(inside) == 1 else ""
 
 
 def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:

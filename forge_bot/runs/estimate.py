@@ -74,7 +74,6 @@ def estimate(
     """
     from forge_bot.agent.models.known_providers import BATCH_PRICE, offers_batches, usual_price
 
-    at_once = without_batches(models) if batch else ""
     batch = batch and any(map(offers_batches, models.values()))
     earlier = earlier_runs(repository, base, pipeline.id, effort)
     alone = len(earlier) >= ENOUGH
@@ -92,8 +91,7 @@ def estimate(
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
         + ("" if is_priced else f"; the price of {', '.join(unknown)} is unknown, so only tokens")
-        + ("; in batches, within a day each" if batch else "")
-        + (f"; {at_once}" if at_once else ""),
+        + ("; in batches, within a day each" if batch else ""),
     )
 
 
@@ -146,16 +144,6 @@ def shipped_run(
     known = [cost for cost in costs if cost is not None]
     whole = sum((usage for usage, _ in asked), Usage())
     return whole.replace(cost=sum(known, Decimal(0)) if len(known) == len(costs) else None)
-
-
-def without_batches(models: Mapping[Tier, str]) -> str:
-    """Return which models have no batches, though batches are wished for; empty for none."""
-    from forge_bot.agent.models.known_providers import offers_batches
-
-    live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
-    offer = "offers" if len(live) == 1 else "offer"
-    words = f"{' and '.join(live)} {offer} no batches: asked at once, at the usual price"
-    return words if live else ""
 
 
 def keep_estimate(repository: Repository, run: str, estimate: Estimate) -> None:

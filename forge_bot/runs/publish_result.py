@@ -170,7 +170,7 @@ def customs_of(run: Run) -> Customs:
     """
     repository, base, so_far = run.repository, run.state.base_commit, run.code_so_far()
     files = repository.list_files(base)
-    path = find_template(files, so_far.branch.partition("/")[0])
+    path = find_template(files)
     raw = repository.read_many(base, [*GUIDES, *TOWNCRIER, *filter(None, [path])])
     texts = {name: text.decode("utf-8", "replace") for name, text in raw.items()}
     changed = changed_files(repository.root, newest_base(run), so_far.tip)
