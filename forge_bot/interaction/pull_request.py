@@ -45,7 +45,6 @@ from forge_bot.interaction.provenance import (
     decisions,
     in_words,
     open_findings,
-    verdicts,
 )
 from forge_bot.interaction.pull_request_template import Customs, Deeds, fill_template, is_seen
 from forge_bot.interaction.run_facts import RunFacts, footer
@@ -100,7 +99,7 @@ def pull_request(
         open_findings(view, words),
         fold(
             f"<b>{say('pull_request.how_it_came_about')}</b>",
-            compose([decisions(view, words), verdicts(view), _cost(view), _documents(view)]),
+            compose([decisions(view, words), _cost(view), _documents(view)]),
         ),
         left,
         footer(view),

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from fnmatch import fnmatchcase
 
 from forge_bot.agent.assignment import HEADING
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
@@ -17,7 +16,6 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
 from forge_bot.runs.estimate import Estimate, in_words, kept_estimate
-from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import money
@@ -70,15 +68,6 @@ class Overview(Frozen):
         counted = say("question.files", count=len(files))
         counted += say("question.of_them_tests", tests=tests) if tests else ""
         return counted + self.drafted
-
-    @property
-    def dependencies(self) -> tuple[str, ...]:
-        """The manifests and lock files among the files that will change."""
-        return tuple(
-            file.path
-            for file in self.outline.files
-            if any(fnmatchcase(file.path.rpartition("/")[2], name) for name in DEPENDENCY_FILES)
-        )
 
 
 def overview(run: Run, asked: Checkpoint) -> Overview:
