@@ -169,8 +169,7 @@ class LocalHost:
             case "verify":
                 return verified(action, state, self.run, self.project)
             case "apply-held":
-                try_patch = partial(self.agents.tries.patch, without=self.withheld)
-                report, self._paths = applied(action, state, self.run, try_patch, self.withheld)
+                report, self._paths = applied(action, state, self.run, self.withheld)
                 return report
             case "step":
                 from forge_bot.runs.perform_steps import step_performed
