@@ -64,7 +64,6 @@ class Rows:
     before: str = ""
     where: str | None = None
     room: int = 6_000
-    slanted: bool = True
 
     def shown(self, most: int = sys.maxsize) -> str:
         kept = self._limited(self.lines[:most], self.before, self.room)
@@ -75,7 +74,7 @@ class Rows:
         return f"{kept}\n\n{fold(say('words.more', count=len(rest)), folded)}"
 
     def _limited(self, lines: Sequence[str], before: str, room: int) -> str:
-        return limited(lines, self.more, self.where, before=before, most=room, slanted=self.slanted)
+        return limited(lines, self.more, self.where, before=before, most=room)
 
 
 def size(text: str) -> int:
@@ -109,7 +108,6 @@ def limited(
     *,
     before: str = "",
     most: int = 6_000,
-    slanted: bool = True,
 ) -> str:
     """Return the lines below `before`, as many as `most` allows; below them the sentence `more`
     counts the rest, and says `where` it is. Empty without lines.
@@ -124,7 +122,7 @@ def limited(
     if not (rest := len(lines) - len(shown)):
         return body
     text = say(more, count=rest) if where is None else say(more, count=rest, where=where)
-    return f"{body}\n\n{f'_{text}_' if slanted else text}"
+    return f"{body}\n\n_{text}_"
 
 
 def show_papers(part: Papers, room: int) -> str:

@@ -172,13 +172,12 @@ def contract_of(
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
 _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
-_MANY_FILES = 15
 
 
 def _design_risks(
     design: str, files: Collection[str], patterns: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Risk flags of a design: protected paths, many files: signs, not proofs.
+    """Return the risk that a design names protected paths: a sign, not a proof.
 
     `files` are those of the repository, `patterns` its own protected paths. A name that is none of
     the files counts if it looks like a path with a folder.
@@ -186,12 +185,8 @@ def _design_risks(
     paths = sorted(
         {path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)}
     )
-    risks: list[str] = []
-    if touched := protected_changes(paths, patterns):
-        risks.append(f"names protected files: {', '.join([*touched][:5])}")
-    if len(paths) > _MANY_FILES:
-        risks.append(f"names {len(paths):,} files")
-    return tuple(risks)
+    touched = protected_changes(paths, patterns)
+    return (f"names protected files: {', '.join([*touched][:5])}",) if touched else ()
 
 
 def ai_risks(repository: Repository, commit: str) -> tuple[str, ...]:

@@ -146,16 +146,12 @@ def ai_rules(subject: CheckSubject) -> Iterator[CheckResult]:
         yield warn("changes by AI", f"{risk}.", "Ask its maintainers before a run.")
 
 
-def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield how many servers and skills there are; none is started. Raises BadCapabilities."""
+def capabilities(subject: CheckSubject) -> tuple[CheckResult, ...]:
+    """Read the files about servers and skills; none is started. Raises BadCapabilities."""
     from forge_bot.runs.capabilities.outside_capabilities import capability_setup
 
-    setup = capability_setup(subject.repository.root, subject.config)
-    servers = len(setup.config.mcp_servers)
-    skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
-    if servers or skills:
-        counted = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
-        yield note("tools and skills", f"{counted}; `forge-bot capabilities` tries them")
+    capability_setup(subject.repository.root, subject.config)
+    return ()
 
 
 def in_one_line(error: ForgeError) -> str:
