@@ -49,7 +49,7 @@ from forge_bot.interaction.provenance import (
 from forge_bot.interaction.pull_request_template import Customs, Deeds, fill_template, is_seen
 from forge_bot.interaction.run_facts import RunFacts, footer
 from forge_bot.prompts import escape
-from forge_bot.sentences import listed, say
+from forge_bot.sentences import say
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.judgement import Cause, UnusableCommand, said_before
@@ -99,7 +99,7 @@ def pull_request(
         open_findings(view, words),
         fold(
             f"<b>{say('pull_request.how_it_came_about')}</b>",
-            compose([decisions(view, words), _cost(view), _documents(view)]),
+            compose([decisions(view, words), _cost(view)]),
         ),
         left,
         footer(view),
@@ -301,17 +301,4 @@ def _cost(view: RunFacts) -> str:
         usage=usage,
         lost=may_be_billed(usage),
         uses=use_lines(state)[:_MOST_USES],
-    )
-
-
-def _documents(view: RunFacts) -> str:
-    of_tasks = {
-        name for task in view.state.tasks for name in view.pipeline.task_documents(task.spec.id)
-    }
-    names = [name for name in view.state.artifacts if name.endswith(".md") and name not in of_tasks]
-    named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
-    return say(
-        "pull_request.everything_that_led_here",
-        documents=listed(named[:12]),
-        all=view.links.all_documents(say("pull_request.all_documents")),
     )

@@ -15,7 +15,6 @@ from forge_bot.engine.phases import DRAFT, AgentPhase, GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
-from forge_bot.runs.estimate import Estimate, in_words, kept_estimate
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import money
@@ -58,7 +57,6 @@ class Overview(Frozen):
     tried: tuple[str, ...] = unless_empty((), "what the project's commands said of the draft")
     until: str = ""
     spent: str = ""
-    to_go: str = ""
 
     @property
     def counted(self) -> str:
@@ -78,7 +76,6 @@ def overview(run: Run, asked: Checkpoint) -> Overview:
         asked,
         run.workspace.reports(),
         run.workspace.read,
-        kept_estimate(run.repository, run.name),
     )
 
 
@@ -88,7 +85,6 @@ def overview_of(
     asked: Checkpoint,
     reports: Sequence[Report],
     read: Callable[[str], str],
-    estimate: Estimate | None,
 ) -> Overview:
     """Return the overview from its parts; `read` gives the text of a document."""
     names = [file.name for file in asked.files]
@@ -102,9 +98,6 @@ def overview_of(
         tried=_tried(names, read),
         until=_until(pipeline, state, asked.name),
         spent=_spent(state),
-        to_go=in_words(estimate, state.usage)
-        if estimate is not None and DRAFT not in names
-        else "",
     )
 
 

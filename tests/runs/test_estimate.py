@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.git import Repository
-from forge_bot.runs.estimate import Estimate, estimate, keep_estimate, kept_estimate, shipped_run
+from forge_bot.runs.estimate import Estimate, estimate, shipped_run
 from forge_bot.values import Effort, Tier
 from tests.fakes import clones
 from tests.fakes.bench import DEVELOP
@@ -154,14 +154,3 @@ def test_an_unknown_price_leaves_the_tokens(sample: Sample) -> None:
         found.rests_on == "from the recorded run that ships, one small task;"
         f" the price of {UNKNOWN} is unknown, so only tokens"
     )
-
-
-def test_an_estimate_is_remembered_beside_the_run_and_a_broken_one_forgotten(
-    sample: Sample,
-) -> None:
-    repository, found = Repository.find(sample.path), expect(sample)
-    assert kept_estimate(repository, "20260101-x") is None
-    keep_estimate(repository, "20260101-x", found)
-    assert kept_estimate(repository, "20260101-x") == found
-    next((sample.path.parent / "state").rglob("estimate.json")).write_text('{"effort": "XL"}')
-    assert kept_estimate(repository, "20260101-x") is None
