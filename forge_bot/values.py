@@ -366,7 +366,6 @@ class Inspection(Frozen):
     title: str = unless_empty("", "the title of the change, where the document says it")
     one_task: bool = unless_empty(False, "the document plans a single task")
     planned: tuple[TaskSpec, ...] = unless_empty((), "the tasks that it plans, where it lists them")
-    reach: str = unless_empty("", "what the change that it plans reaches, as sentences")
     sections: dict[str, str] = Field(
         default_factory=dict[str, str],
         exclude_if=is_empty,

@@ -31,7 +31,7 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.prompts.removals import sentence
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.branch_for_merge import target_of
-from forge_bot.runs.estimate import estimate, in_words, without_batches
+from forge_bot.runs.estimate import estimate, in_words
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.frozen_attachments import unseen
 from forge_bot.runs.model_access import spending_now
@@ -259,8 +259,7 @@ def _estimated_cost(run: Run) -> str:
         )
     except ForgeError:
         return ""
-    at_once = without_batches(models) if state.flags.batch else ""
-    return f"{in_words(expected)} ({at_once})" if at_once else in_words(expected)
+    return in_words(expected)
 
 
 def unseen_text(run: Run) -> str:

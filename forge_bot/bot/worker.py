@@ -26,7 +26,7 @@ from forge_bot.forge import WORKFLOWS
 from forge_bot.git import Repository
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import resolve_run
-from forge_bot.runs.inquiry import Inquirer
+from forge_bot.runs.inquiry import Inquirer, answer_in
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.models_and_prompts import TierModels, end_batches, leaves_batches
 from forge_bot.runs.open_run import open_run
@@ -80,8 +80,8 @@ class Worker:
 
     def _answer(self, run: Run, config: Config, asked: WorkerQuestion) -> str:
         agents = Agents(run, TierModels(config)(), self.outbox.tell, environ=self.environ)
-        inquiry = Inquirer(agents, by=asked.by, via=asked.via).inquire(asked.text, asked.key)
-        return (inquiry.answer or inquiry.message)[:40_000]
+        finished = Inquirer(agents, by=asked.by, via=asked.via).inquire(asked.text, asked.key)
+        return (answer_in(finished) or finished.message)[:40_000]
 
 
 def main() -> int:

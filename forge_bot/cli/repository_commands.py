@@ -54,9 +54,6 @@ def init(
 def doctor(
     repo: Repo = HERE,
     model: Model = None,
-    ask: Annotated[
-        bool, typer.Option("--ask", help="Ask each model one short question; costs a few tokens.")
-    ] = False,
     github: Annotated[
         str | None,
         typer.Option(metavar="OWNER/REPO", help="Check only this repository, with GITHUB_TOKEN."),
@@ -67,7 +64,7 @@ def doctor(
 
     if github is not None:
         return doctor_of_hosted(github)
-    return look(repo, model, ask=ask)
+    return look(repo, model)
 
 
 def demo(

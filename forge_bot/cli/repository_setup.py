@@ -35,8 +35,7 @@ from forge_bot.forge.types import LABELS
 from forge_bot.git import Repository
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
-from forge_bot.runs.checks.forge_checks import check_hosted
-from forge_bot.runs.models_and_prompts import TierModels
+from forge_bot.runs.checks.local_checks import check_hosted
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
 from forge_bot.sentences import listed, say
@@ -194,14 +193,11 @@ _NOT_READY = 5
 _MARKS = {"note": "[green]✓[/]", "warn": "[yellow]![/]", "refuse": "[red]✗[/]"}
 
 
-def doctor(folder: Path, model: str | None, *, ask: bool) -> int:
+def doctor(folder: Path, model: str | None) -> int:
     """Print the results of all checks; return 0 if a run could start, otherwise 5."""
     repository = Repository.find(folder)
     config = load_config(repository.root)
-    subject = CheckSubject(
-        repository, config, models=TierModels(config, model, None), model=model, ask_models=ask
-    )
-    report = run_checks(Occasion.DOCTOR, subject)
+    report = run_checks(Occasion.DOCTOR, CheckSubject(repository, config, model=model))
     _print(report.results)
     return _NOT_READY if report.refusals else 0
 

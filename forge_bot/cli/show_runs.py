@@ -70,18 +70,13 @@ def _print_place(repository: Repository, info: RunInfo, console: Console) -> Non
 
 
 def _make_json(repository: Repository, info: RunInfo, state: "State") -> str:
-    """Return state.json, what the run waits for, and the estimate if it was begun on this machine;
-    in ASCII, since standard output may be any encoding.
+    """Return state.json, and what the run waits for; in ASCII, since standard output may be any
+    encoding.
     """
-    from forge_bot.runs.estimate import kept_estimate
     from forge_bot.store.run_folder import state_file
 
-    parts = {
-        "standing": run_standing(repository, info),
-        "estimate": kept_estimate(repository, info.name),
-    }
-    more = {name: part.model_dump(mode="json") for name, part in parts.items() if part is not None}
-    return json.dumps({**json.loads(state_file(state)), **more}, indent=2)
+    standing = run_standing(repository, info).model_dump(mode="json")
+    return json.dumps({**json.loads(state_file(state)), "standing": standing}, indent=2)
 
 
 def list_runs(folder: Path) -> int:

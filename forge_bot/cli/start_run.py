@@ -48,7 +48,7 @@ from forge_bot.runs.create_run import (
     plan_for,
     scope_folder,
 )
-from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words, keep_estimate
+from forge_bot.runs.estimate import Estimate, at_most, estimate, in_words
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.models_and_prompts import TierModels, keep_model, prompts_for
 from forge_bot.runs.notifications import Message
@@ -140,7 +140,6 @@ def _prepare_run(
     expected = _estimate_run(start, plan, models())
     answers = _ask_questions() if options.discuss else ""
     plan = _confirm_plan(start, plan, expected)
-    run_checks(Occasion.CHANGED_PLAN, start.subject(plan)).require()
     if plan.effort is not expected.effort:
         expected = _estimate_run(start, plan, models())
     return going, start, _make_new_run(start, plan, answers), expected
@@ -242,8 +241,6 @@ def _begin_run(going: Session, start: _Start, beginning: NewRun, estimate: Estim
     """Make the run and go on with it until a person is needed."""
     options = start.options
     beginning, info = _make_run(going.repository, start, beginning)
-    if estimate is not None:
-        keep_estimate(going.repository, info.name, estimate)
     keep_model(going.repository, info.name, options.model)
     keep_options(going.repository, info.name, _name_capabilities(options.capabilities))
     outlook = "" if estimate is None else _describe_estimate(start, estimate)

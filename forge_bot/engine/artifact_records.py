@@ -8,7 +8,7 @@ from forge_bot.engine.state import ArtifactRecord, State
 from forge_bot.values import Finding, Inspection, PhaseId, Verdict
 
 _UNCLEAR = "no single readable verdict that agrees with the findings"
-_FACTS = ("title", "one_task", "planned", "reach", "sections")
+_FACTS = ("title", "one_task", "planned", "sections")
 
 
 def join_findings(findings: tuple[Finding, ...]) -> str:

@@ -231,12 +231,6 @@ class Published(_OnAction):
     )
 
 
-class PublicationAsked(_OnAction):
-    """The host can ask a person and does so before it posts the result to the tracker."""
-
-    type: Literal["publication_asked"] = "publication_asked"
-
-
 class ActionFailed(_OnAction):
     """The host could not perform the action."""
 
@@ -271,7 +265,6 @@ class Answer(StrEnum):
     ANSWER = "answer"
     DONE = "done"
     SKIP = "skip"
-    POST = "post"
     ABANDON = "abandon"
 
 
@@ -462,7 +455,6 @@ WorkReport = (
     | CallEnded
     | CommandsRan
     | Published
-    | PublicationAsked
     | ActionFailed
 )
 """Reports on the outstanding action."""

@@ -85,7 +85,6 @@ class ArtifactRecord(Recorded):
     title: str = unless_empty("", "the title of the change, where it says it")
     one_task: bool = unless_empty(False, "it plans a single task")
     planned: tuple[TaskSpec, ...] = unless_empty((), "the tasks that it plans, where it lists them")
-    reach: str = unless_empty("", "what the change that it plans reaches")
     sections: dict[str, str] = Field(
         default_factory=dict[str, str],
         exclude_if=is_empty,

@@ -72,7 +72,7 @@ def warnings(sentences: Sequence[str], headline: str = "checks.look_at_this_firs
     """
     before = alert("warning", f"**{say(headline)}**") + "\n>\n"
     lines = [f"> - {sentence}" for sentence in sentences]
-    return Rows(lines, "checks.more_warnings", before=before, room=3_000, slanted=False)
+    return Rows(lines, "checks.more_warnings", before=before, room=3_000)
 
 
 def outputs(results: tuple[CommandResult, ...], most: int = 4) -> list[Papers]:

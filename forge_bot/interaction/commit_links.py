@@ -54,14 +54,6 @@ class Links(Frozen):
             else escape.code(name)
         )
 
-    def labelled(self, label: str, name: str) -> str:
-        """A label that leads to a document of the run; `label` is Markdown."""
-        return (
-            f"[{label}]({self.artifact(name)})"
-            if self.repository
-            else f"{label}: {self.named(name)}"
-        )
-
     def all_documents(self, label: str) -> str:
         """A label that leads to the folder of the run."""
         return (

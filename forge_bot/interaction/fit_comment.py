@@ -64,7 +64,6 @@ class Rows:
     before: str = ""
     where: str | None = None
     room: int = 6_000
-    slanted: bool = True
 
     def shown(self, most: int = sys.maxsize) -> str:
         kept = self._limited(self.lines[:most], self.before, self.room)
@@ -75,7 +74,7 @@ class Rows:
         return f"{kept}\n\n{fold(say('words.more', count=len(rest)), folded)}"
 
     def _limited(self, lines: Sequence[str], before: str, room: int) -> str:
-        return limited(lines, self.more, self.where, before=before, most=room, slanted=self.slanted)
+        return limited(lines, self.more, self.where, before=before, most=room)
 
 
 def size(text: str) -> int:
@@ -109,7 +108,6 @@ def limited(
     *,
     before: str = "",
     most: int = 6_000,
-    slanted: bool = True,
 ) -> str:
     """Return the lines below `before`, as many as `most` allows; below them the sentence `more`
     counts the rest, and says `where` it is. Empty without lines.
@@ -124,33 +122,22 @@ def limited(
     if not (rest := len(lines) - len(shown)):
         return body
     text = say(more, count=rest) if where is None else say(more, count=rest, where=where)
-    return f"{body}\n\n{f'_{text}_' if slanted else text}"
-
-
-def shares(sizes: Sequence[int], room: int) -> tuple[int, ...]:
-    """Divide the room: small parts get all they need, and large ones equal shares of the rest."""
-    given = [0] * len(sizes)
-    left, waiting = max(room, 0), len(sizes)
-    for place in sorted(range(len(sizes)), key=lambda place: sizes[place]):
-        given[place] = min(sizes[place], left // waiting)
-        left -= given[place]
-        waiting -= 1
-    return tuple(given)
+    return f"{body}\n\n_{text}_"
 
 
 def show_papers(part: Papers, room: int) -> str:
-    """Return documents for so much room, as `size` counts; empty without any."""
-    documents, room = part.papers, min(room, part.most)
-    whole = [_shown(paper, paper.text) if len(paper.text) <= room else "" for paper in documents]
-    rooms = shares([size(text) + 2 if text else room + 1 for text in whole], room)
-    return "\n\n".join(
-        text if text and size(text) <= share - 2 else _beginning(paper, share - 2)
-        for paper, text, share in zip(documents, whole, rooms, strict=True)
-    )
+    """Return documents for so much room, as `size` counts: each gets an equal share of what those
+    before it left. Empty without any.
+    """
+    shown, left = list[str](), max(0, min(room, part.most))
+    for place, paper in enumerate(part.papers):
+        shown.append(_beginning(paper, left // (len(part.papers) - place) - 2))
+        left -= size(shown[-1]) + 2
+    return "\n\n".join(shown)
 
 
 def _beginning(paper: Paper, room: int) -> str:
-    """Return the first sections of a document that fit, or a link to it where none does."""
+    """Return a document, the first sections of it that fit, or a link to it where none does."""
     sections = (_LINE if paper.language else _SECTION).split(paper.text)
     while sections:
         kept = "\n".join(sections)

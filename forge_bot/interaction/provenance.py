@@ -15,8 +15,8 @@ from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Rows, fold, limited
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.merge_commit_message import answering_models
-from forge_bot.interaction.number_format import head, row
-from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided, verdict_words
+from forge_bot.interaction.number_format import head
+from forge_bot.interaction.run_facts import HEAVIEST_FIRST, RunFacts, decided
 from forge_bot.prompts import escape
 from forge_bot.sentences import listed, say
 from forge_bot.values import Finding
@@ -60,23 +60,6 @@ def authors(view: RunFacts) -> str:
         *([say("pull_request.decided_by", answers="; ".join(answers))] if answers else []),
     ]
     return " ".join(sentences)
-
-
-def verdicts(view: RunFacts) -> str:
-    """Return the verdicts of all reviews, in their order; empty without a review."""
-    given = [
-        (name, record)
-        for name, record in view.state.artifacts.items()
-        if record.verdict is not None
-    ]
-    if not given:
-        return ""
-    return limited(
-        [_review_line(view, name, record) for name, record in given],
-        "pull_request.more_reviews",
-        before=head("columns.review", "columns.verdict", "columns.open_findings", align="llr"),
-        most=2_000,
-    )
 
 
 def corrections(view: RunFacts, requirements: Mapping[str, str]) -> str:
@@ -126,25 +109,6 @@ def open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
         return ""
     label = say("pull_request.open_findings", count=len(ordered))
     return fold(label, limited(lines, "pull_request.more_findings", most=6_000))
-
-
-def _review_line(view: RunFacts, name: str, record: ArtifactRecord) -> str:
-    of = next(
-        (
-            task.spec.id
-            for task in view.state.tasks
-            if name in view.pipeline.task_documents(task.spec.id)
-        ),
-        "",
-    )
-    task = say("words.of_task", task=escape.plain(of, 20)) if of else ""
-    label = view.links.labelled(f"{view.label(record.phase)}{task}", name)
-    verdict = verdict_words(record.verdict)
-    rounds = f", {say('progress.phases.round', round=record.round)}" if record.round > 1 else ""
-    left = len(drafts.open_findings(view.state, record))
-    mended = len(record.findings) - left
-    corrected = f", {say('pull_request.corrected', count=mended)}" if mended else ""
-    return row(label, f"{verdict}{rounds}{corrected}", str(left))
 
 
 def decisions(view: RunFacts, words: Mapping[str, str]) -> Rows:

@@ -45,13 +45,11 @@ from forge_bot.interaction.provenance import (
     decisions,
     in_words,
     open_findings,
-    verdicts,
 )
-from forge_bot.interaction.pull_request_template import Customs, fill_template, is_seen
+from forge_bot.interaction.pull_request_template import Customs, Deeds, fill_template, is_seen
 from forge_bot.interaction.run_facts import RunFacts, footer
-from forge_bot.interaction.template_boxes import Deeds
 from forge_bot.prompts import escape
-from forge_bot.sentences import listed, say
+from forge_bot.sentences import say
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.judgement import Cause, UnusableCommand, said_before
@@ -88,7 +86,7 @@ def pull_request(
     words = requirement_words(state, documents)
     proof = evidence(view, documents, words, customs.demands)
     described = _description(view, documents, words)
-    template, asks = fill_template(customs.template, described, _deeds(state, customs))
+    template, asks = fill_template(customs.template, described, _deeds(state))
     left = "" if asks else _left(template)
     parts = [
         _closes(view, proof),
@@ -102,15 +100,7 @@ def pull_request(
         open_findings(view, words),
         fold(
             f"<b>{say('pull_request.how_it_came_about')}</b>",
-            compose(
-                [
-                    decisions(view, words),
-                    verdicts(view),
-                    corrections(view, words),
-                    _cost(view),
-                    _documents(view),
-                ]
-            ),
+            compose([decisions(view, words), corrections(view, words), _cost(view)]),
         ),
         left,
         footer(view),
@@ -139,27 +129,17 @@ def _left(template: str) -> str:
     return f"---\n\n{say('pull_request.template')}\n\n{template}" if is_seen(template) else template
 
 
-def _deeds(state: State, customs: Customs) -> Deeds:
+def _deeds(state: State) -> Deeds:
     """Return what our process did, as a template may ask for it."""
     verification = state.verification
     results = [*_judged(state)] if verification is not None and not verification.red else []
     passed = [one for one in results if one.exit_code == 0 and not one.timed_out]
-    proof = verification.red_before_green if verification is not None else None
-    named = verification.requirements if verification is not None and results else None
+    tests = [one for one in results if one.name is CommandName.TEST]
     models = ", ".join(escape.code(model) for model in answering_models(state, None))
-
-    def is_green(name: CommandName) -> bool:
-        judged = [one for one in results if one.name is name]
-        return bool(judged) and all(one in passed for one in judged)
-
     return Deeds(
         assistant=f"forge-bot ({models})" if models else "forge-bot",
-        tests_pass=is_green(CommandName.TEST),
-        lint_passes=is_green(CommandName.LINT),
+        tests_pass=bool(tests) and all(one in passed for one in tests),
         passed=tuple(command_line(one.argv) for one in passed),
-        proven=proof is not None and bool(proof.tests),
-        shown=named is not None and bool(named.ran) and not named.failed,
-        changed=customs.changed,
     )
 
 
@@ -316,17 +296,4 @@ def _cost(view: RunFacts) -> str:
         usage=usage,
         lost=may_be_billed(usage),
         uses=use_lines(state)[:_MOST_USES],
-    )
-
-
-def _documents(view: RunFacts) -> str:
-    of_tasks = {
-        name for task in view.state.tasks for name in view.pipeline.task_documents(task.spec.id)
-    }
-    names = [name for name in view.state.artifacts if name.endswith(".md") and name not in of_tasks]
-    named = [view.links.named(name) for name in dict.fromkeys(("request.md", *names))]
-    return say(
-        "pull_request.everything_that_led_here",
-        documents=listed(named[:12]),
-        all=view.links.all_documents(say("pull_request.all_documents")),
     )

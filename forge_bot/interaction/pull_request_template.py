@@ -12,14 +12,10 @@ from pathlib import PurePosixPath
 from forge_bot.artifacts.markdown import closes_its_blocks
 from forge_bot.forge import GUIDE_FOLDERS
 from forge_bot.interaction.house_demands import Demand
-from forge_bot.interaction.template_boxes import OF_AI, Deeds, Statement
 from forge_bot.prompts import escape
-from forge_bot.sentences import say
 from forge_bot.values import Frozen
 
 _NAME = "pull_request_template"
-_OF_KIND = {"fix": ("bug", "fix"), "feat": ("feat", "enhancement"), "docs": ("doc",)}
-"""What a file is named after that is the template for a kind of change."""
 _LONGEST = 16_000
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LITERAL = re.compile(
@@ -74,28 +70,60 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 """How a paragraph begins that only asks for the description."""
-_CLOSED = re.compile(
-    r"\b(?:check\w*|tick\w*|box\w*|template)\b[^\n]{0,160}\bbe closed\b"
-    r"|\bclosed? (?:if|when|unless|without)\b[^\n]{0,160}\b(?:check|tick|box|template)",
+_OF_AI = re.compile(
+    r"\b(?-i:AI)\b|\bai[- ]|\bLLMs?\b|\bgenerative\b|\blanguage models?\b"
+    r"|\b(?:code|coding) agents?\b|\bagent declaration\b",
     re.IGNORECASE,
 )
-"""What a template says that has pull requests closed for what is not ticked."""
+_MORE_THAN_USE = re.compile(
+    r"[?]|n[’']t\b|\b(?:no|not|none|never|without|only|if|some|most(?:ly)?|part\w*|entire\w*|fully"
+    r"|minor|trivial|human|\w*review\w*|underst\w+|verif\w+|test\w*|check\w*|disclos\w+|read"
+    r"|explain\w*|own|responsib\w+|comply|polic\w+|research|document\w*|draft\w*|idea\w*"
+    r"|complet\w+|identified|trailer|claude|copilot|cursor|\w*gpt|gemini|jules|codex"
+    r"|ensur\w+|copyright\w*|licen[cs]\w+)\b",
+    re.IGNORECASE,
+)
+"""What a box says beside that AI was used, such as how much of it, or what a person did."""
+_USE = re.compile(
+    r"\b(?:used|using|assist\w*|generated|created|written|authored|involved)\b|^code generation\b",
+    re.IGNORECASE,
+)
+_YES = re.compile(r"yes\b[.,]?", re.IGNORECASE)
+_EXAMPLE = re.compile(r"\(e\.g\.[^()]*\)")
+_TESTS_PASS = re.compile(
+    r"(?:(?:all|new|and|existing|local|the|unit|automated|my)[ /]+)*(?:tests?|test suite)"
+    r"(?: (?:are|is|have|all))* (?:pass(?:es|ed|ing)?|green|succeeds?)(?: locally)?"
+    r"(?: with my changes?)?|i(?: have|[’']ve)? r[au]n (?:all |the )*(?:unit )?tests?(?: locally)?",
+    re.IGNORECASE,
+)
+_COMMAND_PASSES = re.compile(
+    r"(?:run )?`([^`]+)` (?:pass(?:es|ed)?|succeeds?|is green)", re.IGNORECASE
+)
+
+
+class Deeds(Frozen):
+    """Our own process's work, as a template may ask for it; `passed` are the command lines of the
+    project that passed at the end.
+    """
+
+    assistant: str = "forge-bot"
+    tests_pass: bool = False
+    passed: tuple[str, ...] = ()
 
 
 class Customs(Frozen):
     """The common traits of a repository's pull requests: its template, if it has one, whether
-    titles begin with a type, what its guide asks of every change, and the files of this one.
+    titles begin with a type, and what its guide asks of every change.
     """
 
     template: str = ""
     typed: bool = True
     demands: tuple[Demand, ...] = ()
-    changed: tuple[str, ...] = ()
 
 
-def find_template(paths: Iterable[str], kind: str = "") -> str:
+def find_template(paths: Iterable[str]) -> str:
     """Return the path of the template that pull requests begin with; empty if the repository has
-    none. Of several to choose from it is the one for the kind of change, such as `fix`.
+    none, or several to choose from.
     """
     known = sorted(path for path in paths if _NAME in path.lower())
     for folder in GUIDE_FOLDERS:
@@ -104,14 +132,12 @@ def find_template(paths: Iterable[str], kind: str = "") -> str:
             if str(path) == f"{folder}{path.name}" and bare == _NAME:
                 return str(path)
     inside = [path for path in known if PurePosixPath(path).parent.name.lower() == _NAME]
-    words = _OF_KIND.get(kind, ("default",))
-    meant = [path for path in inside if any(word in path.lower() for word in words)]
-    return next((only[0] for only in (inside, meant) if len(only) == 1), "")
+    return inside[0] if len(inside) == 1 else ""
 
 
 def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
     """Return the template with these words where it asks for a description, and whether it does.
-    What a person has to answer is left as it is, and named first where it must not be left.
+    What a person has to answer is left as it is.
     """
     if len(template) > _LONGEST:
         return "", False
@@ -122,7 +148,7 @@ def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
     )
     text = _answered(text, deeds)
     described = _described(text, words) if closes_its_blocks(text) else None
-    return _left_boxes(text) + (text if described is None else described), described is not None
+    return text if described is None else described, described is not None
 
 
 def is_seen(template: str) -> bool:
@@ -167,7 +193,7 @@ def _description(text: str) -> re.Match[str] | None:
     headings = [
         heading
         for heading in _headings(text)
-        if not (_ASKS_ELSE.search(_words_of(heading)) or OF_AI.search(_words_of(heading)))
+        if not (_ASKS_ELSE.search(_words_of(heading)) or _OF_AI.search(_words_of(heading)))
     ]
     return next(
         (heading for asks in _ASKS for heading in headings if asks.search(_words_of(heading))), None
@@ -211,21 +237,6 @@ def _without(text: str, paragraphs: Sequence[re.Match[str]], begin: int, end: in
     yield text[begin:end]
 
 
-def _left_boxes(text: str) -> str:
-    """Return the sentence that names all boxes without a tick, where a template has pull requests
-    closed for them; else nothing.
-    """
-    bare = _without_literals(text)
-    left = [
-        escape.plain(Statement.read(box["words"]).text.replace("`", ""), 60)
-        for box in _BOX.finditer(text)
-        if bare[box.end("begin")] == "["
-    ]
-    if not (left and _CLOSED.search(text)):
-        return ""
-    return f"{say('pull_request.left_for_a_person', boxes='; '.join(left))}\n\n"
-
-
 # -- questions about AI
 # --------------------------------------------------------------------------------------------------
 
@@ -236,7 +247,7 @@ def _answered(text: str, deeds: Deeds) -> str:
     """
     headings = _headings(text)
     for place, heading in enumerate(headings):
-        if not OF_AI.search(_words_of(heading)):
+        if not _OF_AI.search(_words_of(heading)):
             continue
         behind = [later for later in headings[place + 1 :] if not later["bold"]]
         end = behind[0].start() if behind else len(text)
@@ -254,10 +265,25 @@ def _is_about_ai(headings: Sequence[re.Match[str]], place: int) -> bool:
     """Return whether the last heading before a place is about AI, and asks for no denial."""
     above = (one for one in reversed(headings) if one.end() <= place and not one["bold"])
     words = next(map(_words_of, above), "")
-    return bool(OF_AI.search(words)) and not re.search(r"\bno[tn]?\b", words)
+    return bool(_OF_AI.search(words)) and not re.search(r"\bno[tn]?\b", words)
 
 
 def _ticked(box: re.Match[str], headings: Sequence[re.Match[str]], deeds: Deeds) -> str:
-    """Return a box, ticked if our process did exactly what it says."""
-    done = Statement.read(box["words"]).is_true(deeds, about_ai=_is_about_ai(headings, box.start()))
+    """Return a box, ticked if our process did exactly what it says: that AI was used, that the
+    tests pass, or that a command does. What only a person can say is never ticked.
+    """
+    words = " ".join(_COMMENT.sub("", box["words"]).replace("**", "").split()).rstrip(".! ")
+    command = _COMMAND_PASSES.fullmatch(words)
+    done = (
+        (command is not None and command[1] in deeds.passed)
+        or (deeds.tests_pass and _TESTS_PASS.fullmatch(words) is not None)
+        or _says_that_ai_was_used(words, about_ai=_is_about_ai(headings, box.start()))
+    )
     return f"{box['begin']}[x]{box['words']}" if done else box[0]
+
+
+def _says_that_ai_was_used(words: str, *, about_ai: bool) -> bool:
+    if about_ai and _YES.fullmatch(words):
+        return True
+    used = _USE.search(words) and (about_ai or _OF_AI.search(words))
+    return bool(used) and not _MORE_THAN_USE.search(_EXAMPLE.sub("", words))

@@ -3,9 +3,8 @@ about commands that tell nothing; verification, approved patches, ready-made doc
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from forge_bot.agent.assignment import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import drafted_document
@@ -18,7 +17,6 @@ from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.agent_work.artifact_contract import (
     ai_risks,
     contract_of,
-    inspected_with_graph,
     setup_risks,
     signs_of_risk,
 )
@@ -152,14 +150,10 @@ def applied(
     action: Exec,
     state: State,
     run: Run,
-    try_patch: Callable[[TaskId, str], TryOutcome],
     withheld: tuple[str, ...] = (),
 ) -> tuple[ArtifactWritten, tuple[str, ...]]:
     """Apply the patch that a person approved, without the withheld files. Return the report and the
-    paths that it touched.
-
-    What the project's commands say of the patch is written into the task's document, for its
-    reviewer. Raises GitFailed if the patch does not fit.
+    paths that it touched. Raises GitFailed if the patch does not fit.
     """
     task, name = action.task or TaskId(""), action.artifact or ""
     raw = run.workspace.read_bytes(name)
@@ -170,18 +164,17 @@ def applied(
             "commit of yours."
         )
         raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
-    outcome = try_patch(task, name)
     paths = OutputApplier(run).apply_held(name, withheld)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
-    before = run.artifact(artifact) or drafted_document(run.pipeline, state, paths)
-    raw = run.workspace.write(artifact, with_tries(before, (outcome,)))
+    text = run.artifact(artifact) or drafted_document(run.pipeline, state, paths)
+    raw = run.workspace.write(artifact, text)
     report = ArtifactWritten(
         **head_of(action.action_id, run.now(), task),
         phase=action.phase,
         task=task,
         artifact=artifact,
         blob=blob_id(raw),
-        inspection=contract_of(run, run.pipeline.implementation, ()).inspect(before),
+        inspection=contract_of(run, run.pipeline.implementation, ()).inspect(text),
     )
     return report, paths
 
@@ -191,14 +184,12 @@ def written(action: WriteFile, run: Run) -> ArtifactWritten:
     raw = run.workspace.write(action.path, action.content)
     phase = run.pipeline.phase(action.phase)
     headings = phase.headings if isinstance(phase, AnsweringPhase) else ()
-    inspection = contract_of(run, phase, headings).inspect(action.content)
-    inspection = inspected_with_graph(run, phase, inspection, action.content)
     return ArtifactWritten(
         **head_of(action.action_id, run.now()),
         phase=action.phase,
         artifact=action.path,
         blob=blob_id(raw),
-        inspection=inspection,
+        inspection=contract_of(run, phase, headings).inspect(action.content),
         risks=signs_of_risk(run, phase, action.content),
     )
 

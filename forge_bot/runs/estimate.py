@@ -3,18 +3,14 @@ ships.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from statistics import quantiles
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from forge_bot.errors import WriteFailed
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.resources import templates
-from forge_bot.runs.run_files import read_kept, run_paths
-from forge_bot.store import write_whole
 from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import limits, several
 from forge_bot.values import Effort, Recorded, RunStatus, Tier, Usage
@@ -29,9 +25,7 @@ _RUNS_READ = 50
 ENOUGH = 5
 """Earlier runs that are evidence by themselves; with fewer the recorded run counts as one more."""
 
-_FILE = "estimate.json"
 _CENT_OF_A_CENT = Decimal("0.0001")
-_NOTHING = Usage()
 
 Number = TypeVar("Number", int, Decimal)
 
@@ -74,7 +68,6 @@ def estimate(
     """
     from forge_bot.agent.models.known_providers import BATCH_PRICE, offers_batches, usual_price
 
-    at_once = without_batches(models) if batch else ""
     batch = batch and any(map(offers_batches, models.values()))
     earlier = earlier_runs(repository, base, pipeline.id, effort)
     alone = len(earlier) >= ENOUGH
@@ -92,8 +85,7 @@ def estimate(
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
         + ("" if is_priced else f"; the price of {', '.join(unknown)} is unknown, so only tokens")
-        + ("; in batches, within a day each" if batch else "")
-        + (f"; {at_once}" if at_once else ""),
+        + ("; in batches, within a day each" if batch else ""),
     )
 
 
@@ -148,45 +140,13 @@ def shipped_run(
     return whole.replace(cost=sum(known, Decimal(0)) if len(known) == len(costs) else None)
 
 
-def without_batches(models: Mapping[Tier, str]) -> str:
-    """Return which models have no batches, though batches are wished for; empty for none."""
-    from forge_bot.agent.models.known_providers import offers_batches
-
-    live = [name for name in dict.fromkeys(models.values()) if not offers_batches(name)]
-    offer = "offers" if len(live) == 1 else "offer"
-    words = f"{' and '.join(live)} {offer} no batches: asked at once, at the usual price"
-    return words if live else ""
-
-
-def keep_estimate(repository: Repository, run: str, estimate: Estimate) -> None:
-    """Store the estimate of a run beside its journal. It is about this machine's models, so it is
-    not part of the record.
-    """
-    # Nobody's work depends on it.
-    with suppress(WriteFailed):
-        write_whole(
-            run_paths(repository, run).home / _FILE, estimate.model_dump_json(indent=2) + "\n"
-        )
-
-
-def kept_estimate(repository: Repository, run: str) -> Estimate | None:
-    """Return the estimate made before a run; None if it was begun elsewhere, or the file is gone or
-    broken.
-    """
-    return read_kept(run_paths(repository, run).home / _FILE, Estimate)
-
-
-def in_words(estimate: Estimate, used: Usage = _NOTHING) -> str:
+def in_words(estimate: Estimate) -> str:
     """Return `$0.40 to $0.90`: half of such runs stay below the first figure, nine in ten below the
-    second, without what was used; empty once nine of ten such runs used less. Without a price the
-    tokens.
+    second. Without a price the tokens.
     """
-    if estimate.cost is not None and estimate.cost.p90 and used.cost is not None:
-        dollars = (estimate.cost.p50 - used.cost, estimate.cost.p90 - used.cost)
-        low, high = (max(Decimal(0), left) for left in dollars)
-        return _span(f"${low:.2f}", f"${high:.2f}") if high else ""
-    few, many = (max(0, n - used.tokens) for n in (estimate.tokens.p50, estimate.tokens.p90))
-    return f"{_span(f'{few:,}', f'{many:,}')} tokens" if many else ""
+    if estimate.cost is not None and estimate.cost.p90:
+        return _span(f"${estimate.cost.p50:.2f}", f"${estimate.cost.p90:.2f}")
+    return f"{_span(f'{estimate.tokens.p50:,}', f'{estimate.tokens.p90:,}')} tokens"
 
 
 def at_most(estimate: Estimate, budget: Amount) -> str:

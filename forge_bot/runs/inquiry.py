@@ -4,17 +4,15 @@ does not change, except for the cost.
 
 import asyncio
 
-from pydantic import Field
-
 from forge_bot.agent.assignment import Assignment, StopReason, WorkLimits, WorkResult, beginning
 from forge_bot.agent.converse import converse
+from forge_bot.agent.model_answers import Document
 from forge_bot.agent.models.base import ChatMessage
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
 from forge_bot.errors import BadOption, ModelUnavailable
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.material import InputFile, Material
-from forge_bot.remedies import ModelTrouble
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.capabilities.outside_capabilities import describe_capability
 from forge_bot.runs.frozen_attachments import attachment_inputs, images_for
@@ -24,7 +22,7 @@ from forge_bot.runs.prompt_material.prompt_context import layer_three
 from forge_bot.runs.question import open_question
 from forge_bot.runs.this_process import now
 from forge_bot.text_format import cut
-from forge_bot.values import Frozen, Tier, Usage
+from forge_bot.values import Tier
 
 _LABEL = "Your question"
 _LONGEST = 20_000
@@ -35,21 +33,16 @@ _EARLIER = 4
 """Earlier questions of the same gate or phase that a new one comes with."""
 
 
-class Inquiry(Frozen):
-    """The result of a question."""
-
-    answer: str = Field(default="", description="Markdown; empty if there is none")
-    stop: StopReason = StopReason.ANSWERED
-    message: str = Field(default="", description="why there is no answer, one sentence")
-    usage: Usage = Usage()
-    trouble: ModelTrouble | None = Field(default=None, description="why no model could be asked")
+def answer_in(finished: WorkResult) -> str:
+    """Return the answer to a question, as Markdown; empty if there is none."""
+    return finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
 
 
-def available(inquiry: Inquiry) -> Inquiry:
+def available(finished: WorkResult) -> WorkResult:
     """Return the result of a question. Raises ModelUnavailable if no model could be asked."""
-    if inquiry.stop is StopReason.MODEL_UNAVAILABLE:
-        raise ModelUnavailable(inquiry.message, trouble=inquiry.trouble)
-    return inquiry
+    if finished.stop is StopReason.MODEL_UNAVAILABLE:
+        raise ModelUnavailable(finished.message, trouble=finished.trouble)
+    return finished
 
 
 def _checked(question: str) -> str:
@@ -87,7 +80,7 @@ class Inquirer:
         self.capabilities = self.context.catalogue(LOOKING_AROUND)
         self.images = images_for(run, run.config.model_for(Tier.STANDARD))
 
-    def inquire(self, question: str, key: str = "") -> Inquiry:
+    def inquire(self, question: str, key: str = "") -> WorkResult:
         """Answer a question about the open gate, or about the run so far, and record the cost.
 
         No event loop may be running. `key` is the caller's own, such as a comment's id. If an
@@ -100,14 +93,15 @@ class Inquirer:
         """
         before = next((report for report in self.asked if report.key == key), None)
         if before is not None and before.answer:
-            return Inquiry(answer=before.answer, usage=before.usage)
+            known = Document(artifact_markdown=before.answer)
+            return WorkResult(stop=StopReason.ANSWERED, answer=known, usage=before.usage)
         # A key counts once, and what is asked anew costs anew.
-        inquiry, report = asyncio.run(self.look_into(question, "" if before else key))
+        finished, report = asyncio.run(self.look_into(question, "" if before else key))
         if report is not None:
             self.run.tell(report)
-        return available(inquiry)
+        return available(finished)
 
-    async def look_into(self, question: str, key: str = "") -> tuple[Inquiry, Asked | None]:
+    async def look_into(self, question: str, key: str = "") -> tuple[WorkResult, Asked | None]:
         """Let a model answer a question, and show the answer; with the report on its cost, which
         the caller records, if it cost anything.
 
@@ -118,23 +112,16 @@ class Inquirer:
         text = _checked(question)
         self.agents.tell(PhaseBegan(phase=self.place, label=_LABEL, agent=INQUIRY))
         finished = await self._answered(text)
-        answer = finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
-        inquiry = Inquiry(
-            answer=answer,
-            stop=finished.stop,
-            message=finished.message,
-            usage=finished.usage,
-            trouble=finished.trouble,
-        )
-        if inquiry.stop is not StopReason.MODEL_UNAVAILABLE:
-            words = "answered" if answer else f"no answer: {inquiry.message}"
+        answer = answer_in(finished)
+        if finished.stop is not StopReason.MODEL_UNAVAILABLE:
+            words = "answered" if answer else f"no answer: {finished.message}"
             ended = PhaseEnded(phase=self.place, label=_LABEL, result=words, usage=finished.usage)
             self.agents.tell(ended.replace(good=bool(answer)))
         if answer:
             self.agents.tell(Explained(answer=answer))
         if not (finished.usage.calls or finished.usage.cost or finished.usage.unanswered):
-            return inquiry, None
-        return inquiry, Asked(
+            return finished, None
+        return finished, Asked(
             key=key or self.name,
             at=now(),
             phase=self.place,

@@ -263,14 +263,13 @@ def _editor(run: Run, name: str, raw: bytes) -> str:
 def _inspected(run: Run, name: str, text: str) -> Inspection:
     """Return the facts of a document that an agent should have written."""
     # They import the Markdown parser, which most commands on a run do not need.
-    from forge_bot.runs.agent_work.artifact_contract import contract_of, inspected_with_graph
+    from forge_bot.runs.agent_work.artifact_contract import contract_of
 
     writers = (phase for phase in run.pipeline.phases if isinstance(phase, AnsweringPhase))
     writer = next((phase for phase in writers if phase.writes == name), None)
     if writer is None:
         return Inspection()
-    contract = contract_of(run, writer, ()).replace(verdicts=(), may_end_run=False)
-    return inspected_with_graph(run, writer, contract.inspect(text), text)
+    return contract_of(run, writer, ()).replace(verdicts=(), may_end_run=False).inspect(text)
 
 
 def _changed_by_hand(run: Run, name: str, raw: bytes) -> ArtifactChanged:

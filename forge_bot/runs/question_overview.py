@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from fnmatch import fnmatchcase
 
 from forge_bot.agent.assignment import HEADING
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
@@ -16,8 +15,6 @@ from forge_bot.engine.phases import DRAFT, AgentPhase, GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
 from forge_bot.engine.state import State
-from forge_bot.runs.estimate import Estimate, in_words, kept_estimate
-from forge_bot.runs.project_commands.installation import DEPENDENCY_FILES
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
 from forge_bot.text_format import money
@@ -54,14 +51,12 @@ class Overview(Frozen):
 
     outline: DesignOutline = DesignOutline()
     notes: str = ""
-    reach: str = ""
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
     drafted: str = unless_empty("", "how many lines the drafted change adds and removes")
     tried: tuple[str, ...] = unless_empty((), "what the project's commands said of the draft")
     until: str = ""
     spent: str = ""
-    to_go: str = ""
 
     @property
     def counted(self) -> str:
@@ -72,15 +67,6 @@ class Overview(Frozen):
         counted += say("question.of_them_tests", tests=tests) if tests else ""
         return counted + self.drafted
 
-    @property
-    def dependencies(self) -> tuple[str, ...]:
-        """The manifests and lock files among the files that will change."""
-        return tuple(
-            file.path
-            for file in self.outline.files
-            if any(fnmatchcase(file.path.rpartition("/")[2], name) for name in DEPENDENCY_FILES)
-        )
-
 
 def overview(run: Run, asked: Checkpoint) -> Overview:
     """Return the overview of a checkpoint of a run that shows documents for approval."""
@@ -90,7 +76,6 @@ def overview(run: Run, asked: Checkpoint) -> Overview:
         asked,
         run.workspace.reports(),
         run.workspace.read,
-        kept_estimate(run.repository, run.name),
     )
 
 
@@ -100,7 +85,6 @@ def overview_of(
     asked: Checkpoint,
     reports: Sequence[Report],
     read: Callable[[str], str],
-    estimate: Estimate | None,
 ) -> Overview:
     """Return the overview from its parts; `read` gives the text of a document."""
     names = [file.name for file in asked.files]
@@ -108,18 +92,12 @@ def overview_of(
     return Overview(
         outline=_outline(pipeline, names, read),
         notes=_notes(state, asked),
-        reach=" ".join(
-            record.reach for name in names if (record := state.artifacts.get(name)) is not None
-        ).strip(),
         reviews=_reviews(state, names, reports, edits, read),
         edits=edits,
         drafted=_count_lines(read(DRAFT)) if DRAFT in names else "",
         tried=_tried(names, read),
         until=_until(pipeline, state, asked.name),
         spent=_spent(state),
-        to_go=in_words(estimate, state.usage)
-        if estimate is not None and DRAFT not in names
-        else "",
     )
 
 

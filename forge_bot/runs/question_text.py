@@ -12,7 +12,6 @@ from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
-from forge_bot.sentences import say
 
 MOST_RISKS, MOST_FINDINGS = 6, 6
 _ALL_FINDINGS = 20
@@ -38,15 +37,8 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         approach=overview.outline.approach if approach else "",
         changed=changed_lines(data.difference),
         difference=data.difference,
-        lists=[
-            (
-                say("question.interfaces"),
-                # A draft shows them.
-                () if overview.drafted else _untold_interfaces(overview.outline),
-                2,
-            ),
-            (say("question.dependencies"), overview.dependencies, 5),
-        ],
+        # A draft shows them.
+        interfaces=() if overview.drafted else _untold_interfaces(overview.outline),
         risks=risks[:shown],
         more_risks=len(risks) - len(risks[:shown]),
         reviews=[(verdict_words(review.verdict), review) for review in overview.reviews],

@@ -37,7 +37,6 @@ from forge_bot.gate.grammar import (
     Approve,
     Continue,
     MarkDone,
-    PostSummary,
     Reject,
     Resize,
     Retry,
@@ -80,7 +79,6 @@ ANSWER_OF: dict[type[object], Answer] = {
     AnswerQuestion: Answer.ANSWER,
     MarkDone: Answer.DONE,
     Skip: Answer.SKIP,
-    PostSummary: Answer.POST,
     Abandon: Answer.ABANDON,
 }
 

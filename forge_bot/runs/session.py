@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 
-from forge_bot.agent.assignment import StopReason
+from forge_bot.agent.assignment import StopReason, WorkResult
 from forge_bot.agent.models.base import Model
 from forge_bot.engine import (
     Action,
@@ -28,12 +28,12 @@ from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.inquiry import Inquirer, Inquiry, available
+from forge_bot.runs.inquiry import Inquirer, answer_in, available
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.models_and_prompts import end_batches, leaves_batches
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.publish_result import Post, Publisher
+from forge_bot.runs.publish_result import Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, answer, counted
@@ -72,7 +72,6 @@ class Session:
     _: KW_ONLY
     show: Callable[[Question], None] = lambda _question: None
     push: bool = False
-    post: Post | None = None
     open_pr: OpenPullRequest | None = None
     until: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -127,12 +126,12 @@ class Session:
         agents = Agents(run, self.models(), self.tell, environ=self.environ)
         return Inquirer(agents, by=local_user(), via=VIA)
 
-    def explained(self, inquiry: Inquiry) -> Outcome:
+    def explained(self, finished: WorkResult) -> Outcome:
         """Return the outcome of a question, whose answer was shown; tell it if the budget ended."""
-        if inquiry.answer:
+        if answer_in(finished):
             return Outcome.DONE
-        if inquiry.stop is StopReason.BUDGET:
-            words = f"The budget is used up. {inquiry.message} forge-bot continue +5 allows more."
+        if finished.stop is StopReason.BUDGET:
+            words = f"The budget is used up. {finished.message} forge-bot continue +5 allows more."
             self.tell(warning(words))
             return Outcome.BUDGET
         return Outcome.FAILED
@@ -206,7 +205,7 @@ class Session:
             leave_actions=leave_actions,
             delivered=delivered,
         )
-        publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
+        publisher = Publisher(run, push=self.push, open_pr=self.open_pr)
         return LocalHost(agents, publisher, recorded=delivered, raises=raises)
 
 
@@ -295,9 +294,9 @@ class TerminalHost:
     async def _explain(self, text: str) -> AsyncGenerator[Report]:
         """Answer while a question is open. An error is shown, and the question stays open."""
         try:
-            inquiry, report = await self.session.inquirer(self.run).look_into(text)
+            finished, report = await self.session.inquirer(self.run).look_into(text)
             if report is not None:
                 yield report
-            self.session.explained(available(inquiry))
+            self.session.explained(available(finished))
         except ForgeError as error:
             self.session.tell(warning(f"{error.message} {advice_at_terminal(error)}"))

@@ -13,7 +13,6 @@ from forge_bot.engine.reports import Answer, FailureReason
 from forge_bot.engine.state import Reason, State
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
-from forge_bot.runs.estimate import Estimate, Spread
 from forge_bot.runs.question import Choice, Question, QuestionData, ShownDocument
 from forge_bot.runs.question_overview import Overview, overview_of
 from forge_bot.values import (
@@ -160,15 +159,6 @@ def until(made: Bench, phase: str) -> Bench:
     raise AssertionError(phase)
 
 
-ESTIMATE = Estimate(
-    effort=Effort.M,
-    tokens=Spread(p50=60_000, p90=110_000),
-    cost=Spread(p50=Decimal("0.90"), p90=Decimal("1.60")),
-    runs=4,
-    rests_on="from 4 earlier M runs here",
-)
-
-
 def view(state: State, question: Question | None = None, **more: object) -> RunView:
     plain: dict[str, object] = {
         "pipeline": DEVELOP,
@@ -241,7 +231,6 @@ def question(
                     action,
                     made.reports,
                     lambda name: texts.get(name) or text(name),
-                    ESTIMATE,
                 )
                 if action.reason is None
                 else Overview()

@@ -50,7 +50,6 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
         "**Review** by a model: approved with notes; 1 finding stays open",
         "**MAJOR** Nothing says what happens on the last day of the calendar; `date.max + 1` raises.",
         "so far \\$0.32, of a budget of",
-        "$1.28 more",
         "```text\n/approve 50753fa\n```",
         "- `/approve 50753fa 1b`: goes on, with this choice",
         "- `/approve 50753fa with <your condition>`: goes on, with it as a requirement",
@@ -73,7 +72,6 @@ def test_all_that_is_decided_on_stands_in_the_first_lines(columns: int) -> None:
             "approved with notes; 1 finding",
             "Nothing says what",
             "so far $0.32",
-            "$1.28 more",
         ),
         *("/approve 50753fa", "/reject", "/ask", "/abandon"),
     ):

@@ -23,7 +23,6 @@ from forge_bot.engine.state import (
     Verification,
     Wave,
 )
-from forge_bot.runs.estimate import Estimate
 from forge_bot.runs.find_runs import RunStanding
 from forge_bot.values import CommandResult, Finding, Frozen, Source, TaskSpec, Usage
 from tests.fakes.sample import Sample
@@ -40,7 +39,6 @@ OBJECTS: dict[str, tuple[type[Frozen], ...]] = {
     "`decisions[]`": (Decision,),
     "`usage`": (Usage,),
     "`baseline[]`, `verification.results[]`": (CommandResult,),
-    "`estimate`": (Estimate,),
     "`standing`": (RunStanding,),
 }
 """Section of the page → what its first column describes."""
@@ -89,7 +87,7 @@ def test_small_objects_are_told_where_they_occur() -> None:
 
 def printed(sample: Sample) -> dict[str, object]:
     """What a process of its own writes, which nobody's notices may disturb: the state, after
-    estimate and standing are taken out.
+    the standing is taken out.
     """
     done = subprocess.run(
         [warm_python(), "-m", "forge_bot", "status", "--json"],
@@ -99,7 +97,6 @@ def printed(sample: Sample) -> dict[str, object]:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     found = json.loads(done.stdout)
-    Estimate.model_validate(found.pop("estimate"))
     assert RunStanding.model_validate(found.pop("standing")).question == "checkpoint-a"
     State.model_validate_json(json.dumps(found))
     return found

@@ -70,15 +70,8 @@ def missing_key(spec: str) -> NoModelKey | None:
     return needs_key(spec, KEYS[provider])
 
 
-def has_key(spec: str) -> bool:
-    """Return whether a model needs nothing but a key, and has it."""
-    provider, _, model = spec.partition(":")
-    return provider in _NEEDED and bool(model and os.environ.get(KEYS[provider]))
-
-
 def needs_key(spec: str, variable: str) -> NoModelKey:
-    words = f"{spec} needs a key, and {variable} is not set."
-    return NoModelKey(words, remedy=Remedy("set-key", variable))
+    return NoModelKey(f"{spec} needs a key, and {variable} is not set.")
 
 
 # Names of one provider that the price list has under one name.
@@ -240,7 +233,6 @@ def key_refused(name: str, error: Exception) -> KeyRefused:
     key = f"the key in {variable}" if variable else "the key"
     return KeyRefused(
         f"The provider of {name} does not accept {key}: {_sentence(error)}",
-        remedy=Remedy("check-key", variable),
         details=error_details(error),
     )
 

@@ -362,28 +362,15 @@ def _find_touched(graph: ProjectGraph, selectors: Sequence[str]) -> tuple[str, l
         for selector in selectors
         for path in matching(graph, selector) or (_named_node(graph, selector).path,)
     ]
-    reach = reach_of(graph, changed)
-    untested = sum(not graph.testers.get(path) for path in reach.code)
+    distance = graph.dependents(changed)
+    tests = {path for path in distance if graph.files[path].kind is NodeKind.TEST}
+    tests |= {test for path in (*changed, *distance) for test in graph.testers.get(path, ())}
+    code = [path for path in distance if graph.files[path].kind.is_code]
+    untested = sum(not graph.testers.get(path) for path in code)
     without = f", {untested} of them with no test of their own" if untested else ""
-    counts = f"{several(len(reach.code), 'file')} of code{without}"
+    counts = f"{several(len(code), 'file')} of code{without}"
     nodes = [
         graph.file_node(path).replace(how="directly" if away == 1 else f"{away} imports away")
-        for path, away in reach.distance.items()
+        for path, away in distance.items()
     ]
-    return f" reached by a change: {counts}, {several(len(reach.tests), 'test')}", nodes
-
-
-class Reach(Frozen):
-    """The files that a change reaches, with their distance; code and tests apart."""
-
-    distance: dict[str, int]
-    code: tuple[str, ...]
-    tests: tuple[str, ...]
-
-
-def reach_of(graph: ProjectGraph, changed: Sequence[str]) -> Reach:
-    distance = graph.dependents(changed)
-    tests = [path for path in distance if graph.files[path].kind is NodeKind.TEST]
-    tests += [test for path in (*changed, *distance) for test in graph.testers.get(path, ())]
-    code = tuple(path for path in distance if graph.files[path].kind.is_code)
-    return Reach(distance=distance, code=code, tests=tuple(dict.fromkeys(tests)))
+    return f" reached by a change: {counts}, {several(len(tests), 'test')}", nodes

@@ -23,7 +23,6 @@ from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
     ArtifactContract,
     answer_contract,
-    inspected_with_graph,
     signs_of_risk,
 )
 from forge_bot.runs.run import Run
@@ -177,7 +176,6 @@ class OutputApplier:
         artifact = action.output_file.replace("{task}", task or "")
         text = markdown.rstrip() + "\n"
         phase = self.run.pipeline.phase(action.phase)
-        inspection = inspected_with_graph(self.run, phase, inspection, text)
         if isinstance(phase, VerifyPhase):
             text = composed(text, self.run.state)
         if phase in self.run.pipeline.providing("summary") and (

@@ -1,15 +1,13 @@
-"""The requirements of an artifact, the problems of a text that has to meet them; what the graph of
-the base commit adds, and signs of risk in it and in how a repository is set up, which a person
-should see first.
+"""The requirements of an artifact, the problems of a text that has to meet them; and signs of risk
+in it and in how a repository is set up, which a person should see first.
 """
 
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from forge_bot.artifacts.design_outline import read_open_decisions, read_outline
+from forge_bot.artifacts.design_outline import read_open_decisions
 from forge_bot.artifacts.markdown import split_documents
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
 from forge_bot.artifacts.read_artifact import AnswersFor, inspect, numbered_requirements
@@ -33,13 +31,8 @@ from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_snapshot import RunSnapshot
 from forge_bot.sandbox.box import BackendName
-from forge_bot.sentences import listed, say
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.values import Frozen, Inspection, Problem, TaskId, Verdict
-
-if TYPE_CHECKING:
-    from forge_bot.project.graph.project_graph import ProjectGraph
-
 
 _HIDDEN = (
     "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code"
@@ -179,13 +172,12 @@ def contract_of(
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
 _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
-_MANY_FILES = 15
 
 
 def _design_risks(
     design: str, files: Collection[str], patterns: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Risk flags of a design: protected paths, many files: signs, not proofs.
+    """Return the risk that a design names protected paths: a sign, not a proof.
 
     `files` are those of the repository, `patterns` its own protected paths. A name that is none of
     the files counts if it looks like a path with a folder.
@@ -193,12 +185,8 @@ def _design_risks(
     paths = sorted(
         {path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)}
     )
-    risks: list[str] = []
-    if touched := protected_changes(paths, patterns):
-        risks.append(f"names protected files: {', '.join([*touched][:5])}")
-    if len(paths) > _MANY_FILES:
-        risks.append(f"names {len(paths):,} files")
-    return tuple(risks)
+    touched = protected_changes(paths, patterns)
+    return (f"names protected files: {', '.join([*touched][:5])}",) if touched else ()
 
 
 def ai_risks(repository: Repository, commit: str) -> tuple[str, ...]:
@@ -226,27 +214,12 @@ def setup_risks(profile: Profile, backend: BackendName | None) -> tuple[str, ...
     return tuple(risks)
 
 
-_NAMED = 3
 _SETUP_RISKS: dict[BackendName | None, str] = {
     BackendName.OFF: "setup has the machine's network, without a proxy",
     BackendName.LANDLOCK: (
         "setup has no network namespace here: it could call any address at one port, past the proxy"
     ),
 }
-
-
-def inspected_with_graph(
-    run: Run, phase: AnyPhase, inspection: Inspection, text: str
-) -> Inspection:
-    """Return the facts of a phase's document with those that the project's graph adds: the reach of
-    the change, where the document plans it.
-    """
-    files = tuple(file.path for file in read_outline(text).files) if _plans(run, phase) else ()
-    if not files:
-        return inspection
-    from forge_bot.project.graph.read_graph import graph_at
-
-    return inspection.replace(reach=_reach(files, graph_at(run.repository, run.state.base_commit)))
 
 
 def _plans(run: Run | RunSnapshot, phase: AnyPhase) -> bool:
@@ -261,20 +234,3 @@ def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:
         return ()
     files = run.repository.list_files(run.state.base_commit)
     return (*_design_risks(text, files, run.config.protected), *unseen_risks(run))
-
-
-def _reach(files: Sequence[str], graph: "ProjectGraph | None") -> str:
-    """Return a sentence on the changed files that no test imports, not through other files either:
-    empty without such files.
-    """
-    if graph is None:
-        return ""
-    from forge_bot.project.graph.graph_answers import reach_of
-
-    changed = [path for path in files if path in graph.files and graph.files[path].kind.is_code]
-    untested = [
-        path for path in changed if not path.endswith(".pyi") and not reach_of(graph, [path]).tests
-    ]
-    if not untested:
-        return ""
-    return say("question.no_test_reaches", names=listed(untested, "words.or", most=_NAMED))

@@ -3,12 +3,12 @@ occasions, their results, and their subject.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Flag, auto
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from forge_bot.errors import ForgeError, NotReady
 from forge_bot.git import Repository
@@ -19,10 +19,6 @@ from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
 from forge_bot.runs.run_files import run_paths
 from forge_bot.settings import Config
 from forge_bot.values import Frozen, Tier
-
-if TYPE_CHECKING:
-    from forge_bot.agent.models.base import Model
-
 
 LEAST_FREE = 200_000_000
 """Bytes a file system must have free where a run writes; a work tree and its tools need them."""
@@ -35,7 +31,6 @@ class Occasion(Flag):
 
     DOCTOR = auto()
     BEFORE_RUN = auto()
-    CHANGED_PLAN = auto()
     BEFORE_GOING_ON = auto()
 
 
@@ -97,10 +92,8 @@ class CheckSubject:
     run: RunInfo | None = None
     """The run that continues; None for a new one."""
     least_free: int = LEAST_FREE
-    models: "Callable[[], Mapping[Tier, Model]] | None" = None
     model: str | None = None
     """The model that was given for all work, if one was."""
-    ask_models: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     signs_here: bool = True
     """Whether this machine signs the commits for merge, and not a worker elsewhere."""

@@ -1,25 +1,24 @@
-"""Checks of the clone, of its configuration and of the machine, and the list of all checks, in the
-order of their results.
+"""Checks of the clone, of its configuration, of the machine and of the forge, and the list of all
+checks, in the order of their results.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
-from forge_bot.agent.models.known_providers import has_key
+from forge_bot.agent.models.known_providers import key_name, missing_key
 from forge_bot.engine.phases import DecisionPhase, GatePhase
 from forge_bot.errors import (
     BadManifest,
     CannotJudge,
     ForgeError,
-    NoModelKey,
     NoSandbox,
     NoTestCommand,
     SetupNotWalled,
 )
+from forge_bot.forge import RepositoryAddress, check_repository, parse_remote
 from forge_bot.git import Tree
 from forge_bot.git.commits import find_key, try_key
 from forge_bot.git.revisions import under_way
@@ -27,7 +26,6 @@ from forge_bot.interaction.remedy_words import advice_at_terminal
 from forge_bot.project.detected_commands import ENV
 from forge_bot.runs.agent_work.artifact_contract import ai_risks
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, note, refuse, warn
-from forge_bot.runs.checks.forge_checks import origin
 from forge_bot.runs.model_access import spending_now
 from forge_bot.runs.models_and_prompts import prompts_for
 from forge_bot.runs.project_commands.commit_profile import (
@@ -43,11 +41,7 @@ from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 from forge_bot.text_format import several
 from forge_bot.values import Tier
 
-if TYPE_CHECKING:
-    from forge_bot.agent.models.base import Model
-
 _MEGABYTE = 1_000_000
-_FEW_TOKENS = 16
 
 
 def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -152,16 +146,12 @@ def ai_rules(subject: CheckSubject) -> Iterator[CheckResult]:
         yield warn("changes by AI", f"{risk}.", "Ask its maintainers before a run.")
 
 
-def capabilities(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield how many servers and skills there are; none is started. Raises BadCapabilities."""
+def capabilities(subject: CheckSubject) -> tuple[CheckResult, ...]:
+    """Read the files about servers and skills; none is started. Raises BadCapabilities."""
     from forge_bot.runs.capabilities.outside_capabilities import capability_setup
 
-    setup = capability_setup(subject.repository.root, subject.config)
-    servers = len(setup.config.mcp_servers)
-    skills = sum(len([*folder.glob("*/SKILL.md")]) for folder in setup.skill_folders)
-    if servers or skills:
-        counted = f"{several(servers, 'MCP server')}, {several(skills, 'skill')}"
-        yield note("tools and skills", f"{counted}; `forge-bot capabilities` tries them")
+    capability_setup(subject.repository.root, subject.config)
+    return ()
 
 
 def in_one_line(error: ForgeError) -> str:
@@ -289,59 +279,40 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def models(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield each model that will be asked. With `ask_models` each is asked one short question."""
-    if subject.models is None:
-        return
-    names = tuple(dict.fromkeys(subject.model_names.values()))
-    if not subject.ask_models and all(map(has_key, names)):
-        # To open one takes a library that takes seconds to import.
-        for name in names:
-            yield _ready(name)
-        return
-    try:
-        opened = subject.models()
-    except NoModelKey as error:
-        yield refuse("model", error.message, advice_at_terminal(error), error.code)
-        return
-    for name, model in {model.name: model for model in opened.values()}.items():
-        if subject.ask_models:
-            yield _answer_of(model)
+    """Yield each model that will be asked, and a refusal for a key that is not set."""
+    for name in dict.fromkeys(subject.model_names.values()):
+        if (error := missing_key(name)) is not None:
+            yield refuse("model", error.message, advice_at_terminal(error), error.code)
         else:
-            yield _ready(name)
+            yield note(f"model {name}", "will be asked; a run tries its key before anything else")
 
 
-def _ready(name: str) -> CheckResult:
-    return note(f"model {name}", "ready to be asked; --ask tries it")
+def origin(subject: CheckSubject) -> Iterator[CheckResult]:
+    """Yield the bot's requirements, where origin is on the forge."""
+    place = parse_remote(subject.repository.remote_url(), subject.environ)
+    if place is not None:
+        key = key_name(subject.model_names[Tier.STRONG])
+        yield from check_hosted(place, subject.environ, key)
 
 
-def _answer_of(model: "Model") -> CheckResult:
-    import asyncio
-
-    from forge_bot.agent.model_answers import AnswerKind
-    from forge_bot.agent.models.base import ChatMessage, MessageRole, ModelCall, ReplayKey
-
-    call = ModelCall(
-        key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
-        messages=(
-            ChatMessage(role=MessageRole.SYSTEM, text="You are being tried."),
-            ChatMessage(role=MessageRole.USER, text="Say yes."),
-        ),
-        kind=AnswerKind.DOCUMENT,
-        output_tokens=_FEW_TOKENS,
-        tier=Tier.FAST,
-    )
+def check_hosted(
+    place: RepositoryAddress, environ: Mapping[str, str], key: str = ""
+) -> Iterator[CheckResult]:
+    """Yield the bot's requirements of a repository; `key` is the secret of the configured model, if
+    that is known.
+    """
     try:
-        reply = asyncio.run(model.ask(call))
+        for need in check_repository(place, environ, key):
+            problem, good = need.problem, need.good
+            yield warn(need.what, problem, need.step) if problem else note(need.what, good)
     except ForgeError as error:
-        return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
-    used = reply.usage.input_tokens + reply.usage.output_tokens
-    return note(f"model {model.name}", f"answers ({used} tokens)")
+        yield warn("GitHub", error.message, advice_at_terminal(error))
 
 
 _DOCTOR = Occasion.DOCTOR
 _RUN = Occasion.DOCTOR | Occasion.BEFORE_RUN
 _GOING_ON = _RUN | Occasion.BEFORE_GOING_ON
-_ANY = Occasion.BEFORE_RUN | Occasion.CHANGED_PLAN | Occasion.BEFORE_GOING_ON
+_ANY = Occasion.BEFORE_RUN | Occasion.BEFORE_GOING_ON
 CHECKS: tuple[tuple[str, Occasion, Callable[[CheckSubject], Iterable[CheckResult]]], ...] = (
     ("git", _DOCTOR, head),
     ("operation", _GOING_ON, operation),
