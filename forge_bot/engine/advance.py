@@ -26,7 +26,6 @@ from forge_bot.engine.reports import (
     CallBegun,
     CallEnded,
     CallsRequested,
-    CostCounted,
     EffortChanged,
     ExternalEvent,
     FollowUpAsked,
@@ -92,34 +91,24 @@ def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
     if not isinstance(first, RunStarted):
         raise NotStarted("The first report of a run must be the one that starts it.")
     state = start(pipeline, first)
-    # Log and keys only grow, and no step reads the log. Copying them for each report would make
-    # long runs slow.
-    log, keys = [*state.log], {first.key}
     for report in ordered:
-        if report.key not in keys:
-            state = _apply(pipeline, state.replace(log=()), report)
-            log += state.log
-            keys.add(report.key)
-    return state.replace(log=tuple(log), seen=frozenset(keys))
+        state = advance(pipeline, state, report)
+    return state
 
 
 def advance(pipeline: Pipeline, state: State, report: Report) -> State:
     """Return the state after a report. A report with a known idempotency key changes nothing."""
     if report.key in state.seen:
         return state
-    return _apply(pipeline, state, report).replace(seen=state.seen | {report.key})
-
-
-def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
     reopened = (
         isinstance(report, RetryAsked | FollowUpAsked)
         and state.current_phase_status is RunStatus.COMPLETED
     )
-    # A question about a run that is over also costs money, and so did what was lost. It changes
-    # nothing else.
-    if state.ended and not reopened and not isinstance(report, Asked | CostCounted):
+    # A question about a run that is over costs money too. It changes nothing else.
+    if state.ended and not reopened and not isinstance(report, Asked):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
-    return _after(pipeline, state, report).replace(updated_at=report.at)
+    after = _after(pipeline, state, report)
+    return after.replace(updated_at=report.at, seen=state.seen | {report.key})
 
 
 def _after(pipeline: Pipeline, state: State, report: Report) -> State:
@@ -150,8 +139,12 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             after = raised.logged(report.at, state.current_phase, event)
             asked = state.gate is not None and state.gate.reason is Reason.BUDGET
             return _move(after) if asked else after
-        case Asked() | CostCounted():
-            return _paid(state, report)
+        case Asked():
+            # The log omits the words of the question: agents are shown this log, and a question to
+            # one model is no instruction to the others.
+            event = f"question asked by {report.by} via {report.via}"
+            paid = _spent(state, report.usage)
+            return paid.logged(report.at, report.phase, event, usage=report.usage)
         case Paused():
             until = f" until {report.until:%Y-%m-%d %H:%M} UTC" if report.until else ""
             event = f"no model may be asked{until}: {report.why.value}"
@@ -235,15 +228,6 @@ def _still_out(before: State, after: State) -> bool:
     if before.wave is None or after.wave is None or before.wave.review != after.wave.review:
         return False
     return set(after.wave.remaining) < set(before.wave.remaining)
-
-
-def _paid(state: State, report: Asked | CostCounted) -> State:
-    phase, event = state.current_phase, "the cost of lost reports counted"
-    if isinstance(report, Asked):
-        # The log omits the words of the question: agents are shown this log, and a question to one
-        # model is no instruction to the others.
-        phase, event = report.phase, f"question asked by {report.by} via {report.via}"
-    return _spent(state, report.usage).logged(report.at, phase, event, usage=report.usage)
 
 
 def _spent(state: State, usage: Usage) -> State:

@@ -407,14 +407,6 @@ class Asked(_Report):
     via: str
 
 
-class CostCounted(_Report):
-    """Money was paid for work whose report is lost; it counts all the same."""
-
-    type: Literal["cost_counted"] = "cost_counted"
-    usage: Usage
-    what: str = Field(description="the reports that are lost, for people")
-
-
 class PauseReason(StrEnum):
     """The reason why no model may be asked for a time."""
 
@@ -480,7 +472,6 @@ Report = Annotated[
     | BudgetRaised
     | ExternalEvent
     | Asked
-    | CostCounted
     | Paused
     | Abandoned,
     Field(discriminator="type"),
