@@ -6,13 +6,11 @@ its risks, the findings of its review, and the cost.
 
 from collections.abc import Iterable
 
-from forge_bot.artifacts.design_outline import DesignOutline
 from forge_bot.gate.arguments import SHOWN_DIGEST
 from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
-from forge_bot.sentences import say
 
 MOST_RISKS, MOST_FINDINGS = 6, 6
 _ALL_FINDINGS = 20
@@ -38,15 +36,6 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         approach=overview.outline.approach if approach else "",
         changed=changed_lines(data.difference),
         difference=data.difference,
-        lists=[
-            (
-                say("question.interfaces"),
-                # A draft shows them.
-                () if overview.drafted else _untold_interfaces(overview.outline),
-                2,
-            ),
-            (say("question.dependencies"), overview.dependencies, 5),
-        ],
         risks=risks[:shown],
         more_risks=len(risks) - len(risks[:shown]),
         reviews=[(verdict_words(review.verdict), review) for review in overview.reviews],
@@ -54,15 +43,6 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         more_findings=len(heaviest) - len(heaviest[:most]),
         requirements=data.requirements,
     )
-
-
-def _untold_interfaces(outline: DesignOutline) -> list[str]:
-    """Return the interfaces that no file's change names in full."""
-    return [
-        name
-        for name in outline.interfaces
-        if not any(name in file.change for file in outline.files)
-    ]
 
 
 def question_text(
