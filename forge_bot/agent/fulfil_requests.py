@@ -25,7 +25,7 @@ from forge_bot.agent.model_answers import Explore, already_shown, printable
 from forge_bot.engine import State
 from forge_bot.engine.call_records import outstanding_call
 from forge_bot.errors import BatchUnderWay, ModelUnavailable
-from forge_bot.store import is_full
+from forge_bot.store.files import is_full
 from forge_bot.values import Frozen, TaskId
 
 

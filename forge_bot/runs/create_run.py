@@ -33,13 +33,13 @@ from forge_bot.runs.run_files import (
 from forge_bot.runs.this_process import now, this_process
 from forge_bot.settings.config import folder_of
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import (
+from forge_bot.store.files import told_when_full
+from forge_bot.store.run_folder import (
     Request,
     Workspace,
     branch_name,
     render_request,
     slug,
-    told_when_full,
     workspace_name,
 )
 from forge_bot.values import Effort, Frozen

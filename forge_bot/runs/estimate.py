@@ -14,7 +14,7 @@ from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.runs.run_files import read_kept, run_paths
-from forge_bot.store import write_whole
+from forge_bot.store.files import write_whole
 from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import limits, several
 from forge_bot.values import Effort, Recorded, RunStatus, Tier, Usage

@@ -7,7 +7,7 @@ import pytest
 
 from forge_bot.errors import DiskFull, GitFailed, ModelUnavailable, SandboxFailed, WriteFailed
 from forge_bot.sentences import hint_of
-from forge_bot.store import is_full, told_when_full, without_room
+from forge_bot.store.files import is_full, told_when_full, without_room
 
 NO_ROOM = OSError(errno.ENOSPC, "No space left on device")
 

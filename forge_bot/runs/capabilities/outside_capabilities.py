@@ -30,14 +30,14 @@ from forge_bot.resources import state_home
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import read_kept, run_paths
-from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
     SKILLS,
     MCPServerConfig,
     load_capability_file,
 )
-from forge_bot.store import write_whole
+from forge_bot.settings.config import Config
+from forge_bot.store.files import write_whole
 from forge_bot.text_format import cut
 from forge_bot.values import CapabilityUse, Frozen
 

@@ -20,7 +20,8 @@ from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.store import SPECS, inside, write_whole
+from forge_bot.store.files import inside, write_whole
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import Cause, cause_of, newly_failing
