@@ -89,8 +89,8 @@ class Tree:
             return uncommitted_work.status_beside(self.path, self.beside)
         return changes.status(self.path)
 
-    def patch(self, paths: Sequence[str] = ()) -> str:
-        """Return the same changes for `apply`, of all files or of those named."""
+    def patch(self, paths: Sequence[str]) -> str:
+        """Return the changes of these files since the branch's newest commit, for `apply`."""
         return uncommitted_work.patch(self.path, paths, since=self.tip)
 
     def discard(self, paths: Sequence[str]) -> None:
