@@ -28,7 +28,7 @@ from forge_bot.runs.run_files import (
 )
 from forge_bot.runs.this_process import local_user, stop_on_signals, this_process
 from forge_bot.settings.config import Config
-from forge_bot.store.files import held, told_when_full
+from forge_bot.store.files import held
 from forge_bot.store.run_folder import (
     CARRIED,
     REPORTS,
@@ -171,7 +171,6 @@ def held_tree(
     """Lock a run for this process: yield its places, its work tree, and notices of repairs."""
     places = run_paths(repository, info.name)
     with (
-        told_when_full(places.written),
         held(places.lock, f"the run {info.name}", this_process()) as killed,
         stop_on_signals(),
     ):

@@ -46,12 +46,6 @@ class RunPaths(Frozen):
     judged: Path
     journal: Path
     lock: Path
-    git: Path
-
-    @property
-    def written(self) -> tuple[Path, ...]:
-        """Folders on the disks that a run needs room on."""
-        return (self.home, self.git)
 
 
 def run_paths(repository: Repository, run: str) -> RunPaths:
@@ -69,7 +63,6 @@ def run_paths(repository: Repository, run: str) -> RunPaths:
         judged=home / "judged",
         journal=home / "journal.jsonl",
         lock=common / "forge-bot" / f"{run}.lock",
-        git=common,
     )
 
 
