@@ -12,7 +12,7 @@ from forge_bot.engine.artifact_records import facts_of
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.capability_uses import summed
 from forge_bot.engine.gates import refresh
-from forge_bot.engine.phases import DRAFT, AgentPhase, TasksPhase
+from forge_bot.engine.phases import DRAFT, AgentPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     Abandoned,
@@ -41,7 +41,6 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.retry import handle_retry
 from forge_bot.engine.state import (
     ArtifactRecord,
-    Decision,
     Reason,
     Showing,
     State,
@@ -129,7 +128,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case ArtifactChanged():
             return _change_pipeline(pipeline, state, report)
         case RetryAsked():
-            after = _with_request(_move(handle_retry(pipeline, state, report)), pipeline, report)
+            after = _move(handle_retry(pipeline, state, report))
             event = f"retry asked by {report.by} via {report.via}"
             return after.logged(report.at, report.phase, event)
         case BudgetRaised():
@@ -174,24 +173,6 @@ def _add_work(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     # The end of a call is reported on the action that began it.
     begun = isinstance(report, CallBegun)
     return after if begun or _still_out(state, after) else _move(after)
-
-
-def _with_request(state: State, pipeline: Pipeline, report: RetryAsked) -> State:
-    """Return the state that remembers who had work done again, and with which words.
-    A retry of another phase without any asks for nothing new.
-    """
-    if not report.notes and not isinstance(pipeline.phase(report.phase), TasksPhase):
-        return state
-    asked_again = Decision(
-        at=report.at,
-        gate=report.phase,
-        answer="retry",
-        digest="",
-        by=report.by,
-        via=report.via,
-        notes=report.notes,
-    )
-    return state.replace(sent_back=(*state.sent_back, asked_again))
 
 
 def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> State:

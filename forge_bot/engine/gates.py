@@ -45,32 +45,14 @@ WHY_AUTO = (
 """The reason for which `is_approved_by_auto` passes a gate, for people."""
 
 
-def digest(
-    gate: PhaseId,
-    round_: int,
-    request_hash: str,
-    base_commit: str,
-    files: Iterable[ShownVersion],
-    subject: str,
-) -> str:
-    """Return the digest that an approval is bound to, as hexadecimal sha256."""
-    named = [
-        gate,
-        round_,
-        request_hash,
-        base_commit,
-        subject,
-        [[file.name, file.blob] for file in files],
-    ]
-    return hashlib.sha256(
-        json.dumps(named, ensure_ascii=False, separators=(",", ":")).encode()
-    ).hexdigest()
-
-
 def digest_in(
     state: State, name: PhaseId, round_: int, files: Iterable[ShownVersion], subject: str = ""
 ) -> str:
-    return digest(name, round_, state.request_hash, state.base_commit, files, subject)
+    """Return the digest that an approval is bound to, as hexadecimal sha256."""
+    shown = [[file.name, file.blob] for file in files]
+    named = [name, round_, state.request_hash, state.base_commit, subject, shown]
+    text = json.dumps(named, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def open_gate(

@@ -187,10 +187,8 @@ def _verify(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
         blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1
     )
     verification = Verification(
+        **dict(judgement),
         results=report.results,
-        red=judgement.red,
-        reasons=judgement.reasons,
-        notes=judgement.notes,
         red_before_green=report.red_before_green,
         requirements=report.requirements,
         weakened=report.weakened,
