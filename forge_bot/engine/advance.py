@@ -47,7 +47,7 @@ from forge_bot.engine.state import (
     TaskState,
     TaskStatus,
 )
-from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
+from forge_bot.errors import NoGateOpen, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import RunStatus, Usage
 
 
@@ -88,7 +88,7 @@ def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
     ordered = iter(reports)
     first = next(ordered, None)
     if not isinstance(first, RunStarted):
-        raise NotStarted("The first report of a run must be the one that starts it.")
+        raise ReportRejected("The first report of a run must be the one that starts it.")
     state = start(pipeline, first)
     for report in ordered:
         state = advance(pipeline, state, report)

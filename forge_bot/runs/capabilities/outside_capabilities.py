@@ -226,7 +226,7 @@ class OutsideCapabilities:
             self._ready = True
 
     def uses(self, results: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
-        """Return the uses among results, and offered or missing capabilities not reported yet."""
+        """Return the uses among results, and the missing capabilities not reported yet."""
         reported = {capability.name for capability in self.run.state.capabilities}
         names = {spec.name for spec in self.catalogue.specs}
         uses = [
@@ -242,8 +242,7 @@ class OutsideCapabilities:
             for problem in self.catalogue.broken
             if problem.about not in reported
         ]
-        offered = [CapabilityUse(name=name) for name in sorted(names - reported)]
-        return summed((), (*offered, *uses, *missing))
+        return summed((), (*uses, *missing))
 
 
 def problems_of_files(root: Path, options: CapabilityOptions) -> tuple[str, ...]:
