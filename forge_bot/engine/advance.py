@@ -16,16 +16,14 @@ from forge_bot.engine.phases import DRAFT, AgentPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     Abandoned,
-    AgentFailed,
+    AgentReport,
     Answered,
     ApprovalDoubted,
     ArtifactChanged,
-    ArtifactWritten,
     Asked,
     BudgetRaised,
     CallBegun,
-    CallEnded,
-    CallsRequested,
+    CostingReport,
     EffortChanged,
     ExternalEvent,
     FollowUpAsked,
@@ -158,18 +156,15 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
 
 def _add_work(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     after = handle_report.handle_work_report(pipeline, state, report)
-    by_agent = (
-        report if isinstance(report, ArtifactWritten | AgentFailed | CallsRequested) else None
-    )
-    costing = report if isinstance(report, CallEnded) else by_agent
-    usage = costing.usage if costing is not None else None
-    task = by_agent.task if by_agent is not None else None
-    phase = by_agent.phase if by_agent is not None else state.current_phase
+    phase, task = state.current_phase, None
+    if isinstance(report, AgentReport):
+        phase, task = report.phase, report.task
+    usage = report.usage if isinstance(report, CostingReport) else None
     event = handle_report.log_line(report)
     after = _spent(after, usage or Usage()).logged(report.at, phase, event, task, usage)
     after = after.replace(pause=None)
-    if costing is not None and costing.uses:
-        after = after.replace(capabilities=summed(after.capabilities, costing.uses))
+    if isinstance(report, CostingReport) and report.uses:
+        after = after.replace(capabilities=summed(after.capabilities, report.uses))
     # The end of a call is reported on the action that began it.
     begun = isinstance(report, CallBegun)
     return after if begun or _still_out(state, after) else _move(after)
