@@ -33,6 +33,7 @@ from forge_bot.engine.reports import (
     Report,
     RequestRefreshed,
     RetryAsked,
+    RunFacts,
     RunStarted,
     WorkReport,
 )
@@ -53,20 +54,9 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
     first = pipeline.phases[0]
     skipped = pipeline.skipped(report.effort, auto=report.flags.auto)
     state = State(
-        version=report.version,
-        run=report.run,
-        pipeline=report.pipeline,
-        title=report.title,
-        source=report.source,
-        flags=report.flags,
-        effort=report.effort,
-        effort_reason=report.effort_reason,
+        **{name: getattr(report, name) for name in RunFacts.model_fields},
         flow_template=pipeline.flows[report.effort],
-        branch=report.branch,
         pull_request_branch=report.merge_branch,
-        base_branch=report.base_branch,
-        base_commit=report.base_commit,
-        request_hash=report.request_hash,
         started_at=report.at,
         updated_at=report.at,
         current_phase=first.id,

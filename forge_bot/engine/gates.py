@@ -11,7 +11,7 @@ from datetime import datetime
 
 from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
+from forge_bot.engine.reports import Answer, Answered, AnswerWords, ArtifactWritten
 from forge_bot.engine.state import Decision, OpenGate, Reason, ShownVersion, State
 from forge_bot.errors import (
     AnswerNotOffered,
@@ -237,10 +237,7 @@ def decision_of(gate: OpenGate, answered: Answered) -> Decision:
         digest=gate.digest,
         by=answered.by,
         via=answered.via,
-        notes=answered.notes,
-        choices=answered.choices,
-        chosen=answered.chosen,
-        condition=answered.condition,
+        **{name: getattr(answered, name) for name in AnswerWords.model_fields},
         reason=gate.reason,
         task=gate.task,
     )

@@ -61,10 +61,9 @@ class RunFlags(Frozen):
     scope: str = unless_empty("", "the folder that the change stays in")
 
 
-class RunStarted(_Report):
-    """The first report of every run."""
+class RunFacts(Frozen):
+    """The facts of a run that its first report says and its state keeps."""
 
-    type: Literal["run_started"] = "run_started"
     run: str = Field(description="the workspace's name")
     version: str = unless_empty("", "the version of forge-bot that began the run")
     pipeline: str
@@ -74,13 +73,19 @@ class RunStarted(_Report):
     source: Source = Source()
     flags: RunFlags = RunFlags()
     branch: str
+    base_branch: str
+    base_commit: str
+    request_hash: str
+
+
+class RunStarted(RunFacts, _Report):
+    """The first report of every run."""
+
+    type: Literal["run_started"] = "run_started"
     merge_branch: str = Field(
         default="", description="the branch for merge that a person named or has checked out"
     )
-    base_branch: str
-    base_commit: str
     request_blob: str
-    request_hash: str
     budget: Decimal | None = None
     budget_tokens: int | None = None
     by: str = ""
@@ -204,13 +209,10 @@ class CallEnded(CostingReport):
     blob: str
 
 
-class CommandsRan(_OnAction):
-    """The project's commands ran after the work, in our own process."""
+class VerifiedCommands(Frozen):
+    """The results of the project's commands after the work, and what they prove."""
 
-    type: Literal["commands_ran"] = "commands_ran"
     results: tuple[CommandResult, ...]
-    artifact: str
-    blob: str
     red_before_green: RedBeforeGreen | None = unless_empty(
         None, "of a defect: the tests that failed before the change and pass now"
     )
@@ -220,6 +222,14 @@ class CommandsRan(_OnAction):
     weakened: WeakenedTests = unless_empty(
         WeakenedTests(), "tests that the change deletes, skips or weakens"
     )
+
+
+class CommandsRan(VerifiedCommands, _OnAction):
+    """The project's commands ran after the work, in our own process."""
+
+    type: Literal["commands_ran"] = "commands_ran"
+    artifact: str
+    blob: str
     broken_rules: tuple[str, ...] = unless_empty(
         (), "rules of the project's manifest that hold at the base and not any more"
     )
@@ -280,17 +290,22 @@ class Answer(StrEnum):
     ABANDON = "abandon"
 
 
-class Answered(_OfPerson):
+class AnswerWords(Frozen):
+    """The words of an answer."""
+
+    notes: str = ""
+    choices: tuple[str, ...] = unless_empty((), "options of open decisions, such as 2a")
+    chosen: tuple[str, ...] = unless_empty((), "the words of each of these options, in order")
+    condition: str = unless_empty("", "what a person approved with, in their words")
+
+
+class Answered(AnswerWords, _OfPerson):
     """A person answered. Without a digest, the answer refers to the version shown last."""
 
     type: Literal["answered"] = "answered"
     gate: PhaseId
     answer: Answer
     digest: str | None = None
-    notes: str = ""
-    choices: tuple[str, ...] = unless_empty((), "options of open decisions, such as 2a")
-    chosen: tuple[str, ...] = unless_empty((), "the words of each of these options, in order")
-    condition: str = unless_empty("", "what a person approved with, in their words")
     awaits_others: bool = unless_empty(
         False, "an approval that counts, and the repository's rules want more people's"
     )
