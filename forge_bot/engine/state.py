@@ -23,6 +23,7 @@ from forge_bot.values import (
     CommandResult,
     DocumentFacts,
     Finding,
+    Frozen,
     NothingToDo,
     PhaseId,
     Recorded,
@@ -165,19 +166,24 @@ class Showing(Recorded):
     via: str
 
 
-class OpenGate(Recorded):
-    """A question to a person and the version it is bound to."""
+class GateFacts(Frozen):
+    """A question to a person and the version that an approval of it is bound to, by `digest`."""
 
     name: PhaseId
-    round: int
+    options: tuple[str, ...]
     digest: str
     files: tuple[ShownVersion, ...] = ()
-    options: tuple[str, ...]
-    subject: str = ""
     reason: Reason | None = None
+    subject: str = ""
     resume_at: PhaseId
-    task: TaskId | None = None
     findings: tuple[Finding, ...] = ()
+
+
+class OpenGate(GateFacts, Recorded):
+    """The question that is open."""
+
+    round: int
+    task: TaskId | None = None
     report: ArtifactWritten | None = None
     shown: tuple[Showing, ...] = ()
 
