@@ -3,6 +3,7 @@ or leave it to others: actions (calls of tools, skills) that the host of an agen
 """
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -269,8 +270,9 @@ class Fulfilment:
         # A capability may be third-party code; an error in it must stop neither the others nor the
         # work.
         except Exception as error:
-            if isinstance(error, DiskFull):
-                # This is no result of the request.
+            full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+            if full or isinstance(error, DiskFull):
+                # This is no result of the request: it would be repeated when there is room again.
                 raise
             why = f"{type(error).__name__}: {error}"
             return result_of(item, ResultStatus.TOOL_ERROR, why)
