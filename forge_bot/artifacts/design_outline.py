@@ -89,6 +89,12 @@ FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-
 _POINTER = re.compile(
     r"(?:see|as) (?:below|above|described)\.?|(?:the|its) tests? below\b.*", re.IGNORECASE
 )
+_SPARED = re.compile(
+    r"(?:(?:it|is|are|stays?|remains?|left) )*"
+    r"(?:unchanged|untouched|not (?:changed|touched)|as (?:it is|they are))\b(?! for| in| but)",
+    re.IGNORECASE,
+)
+"""Words that say at the beginning of an item that its files do not change."""
 _JOINT = re.compile(r"\s*(?:,|;|&|(?:, ?)?and)\s*")
 
 
@@ -137,9 +143,10 @@ class DesignOutline(Frozen):
 def read_outline(design: str) -> DesignOutline:
     """Return the outline of a design, by its headings of level 1 or 2.
 
-    A file is the code that begins an item under `Changes`, or one of several paths that begin it;
-    without words of its own its first sub-item tells the change. A test is the code that begins an
-    item under `Test Strategy`. A document without these headings has an empty outline.
+    A file is the code that begins an item under `Changes`, or one of several paths that begin it,
+    unless the item says that it stays unchanged; without words of its own its first sub-item tells
+    the change. A test is the code that begins an item under `Test Strategy`. A document without
+    these headings has an empty outline.
     """
     changes = _items(design, "Changes")
     return DesignOutline(
@@ -152,6 +159,7 @@ def read_outline(design: str) -> DesignOutline:
             for paths in (joined_codes(block),)
             for change in (_about(block, paths),)
             for path in paths
+            if _SPARED.match(change) is None
         ),
         tests=tuple(filter(None, map(_test_name, _items(design, "Test Strategy")))),
         risks=_points(_items(design, "Risks")),
