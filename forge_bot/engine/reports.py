@@ -70,8 +70,8 @@ class RunFacts(Frozen):
     title: str
     effort: Effort
     effort_reason: str
-    source: Source = Source()
-    flags: RunFlags = RunFlags()
+    source: Source
+    flags: RunFlags
     branch: str
     base_branch: str
     base_commit: str
@@ -82,6 +82,8 @@ class RunStarted(RunFacts, _Report):
     """The first report of every run."""
 
     type: Literal["run_started"] = "run_started"
+    source: Source = Source()
+    flags: RunFlags = RunFlags()
     merge_branch: str = Field(
         default="", description="the branch for merge that a person named or has checked out"
     )
