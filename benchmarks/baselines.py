@@ -20,7 +20,7 @@ from forge_bot.git.process import git
 from forge_bot.runs.notifications import Message, Notice
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.judgement import unusable
 

@@ -110,12 +110,3 @@ def ticks_around(text: str, least: int = 1) -> str:
 def names(table: str) -> tuple[str, ...]:
     """Return the names in a table, which are parted by blanks and ends of lines."""
     return tuple(table.split())
-
-
-def right_to_left(text: str) -> bool:
-    """Return whether the first letter of a text belongs to a script such as Arabic or Hebrew."""
-    directions = (unicodedata.bidirectional(sign) for sign in text)
-    return next(
-        (direction in {"R", "AL"} for direction in directions if direction in {"L", "R", "AL"}),
-        False,
-    )

@@ -355,14 +355,11 @@ class NothingToDo(Recorded):
     evidence: str
 
 
-class Inspection(Frozen):
-    """The facts read from an artifact. A report carries them instead of the text."""
+class DocumentFacts(Frozen):
+    """The facts read from a document that its record keeps."""
 
-    problems: tuple[Problem, ...] = ()
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
-    contradictions: tuple[str, ...] = unless_empty((), "why an approval in it does not count")
-    tasks: tuple[TaskSpec, ...] = ()
     title: str = unless_empty("", "the title of the change, where the document says it")
     one_task: bool = unless_empty(False, "the document plans a single task")
     planned: tuple[TaskSpec, ...] = unless_empty((), "the tasks that it plans, where it lists them")
@@ -371,11 +368,19 @@ class Inspection(Frozen):
         exclude_if=is_empty,
         description="texts that documents of our own process repeat, by heading",
     )
-    nothing_to_do: NothingToDo | None = unless_empty(
-        None, "the document says that no change is needed"
-    )
     next_documents: tuple[str, ...] = unless_empty(
         (), "the documents of later phases, if the same answer holds them"
+    )
+
+
+class Inspection(DocumentFacts):
+    """The facts read from an artifact. A report carries them instead of the text."""
+
+    problems: tuple[Problem, ...] = ()
+    contradictions: tuple[str, ...] = unless_empty((), "why an approval in it does not count")
+    tasks: tuple[TaskSpec, ...] = ()
+    nothing_to_do: NothingToDo | None = unless_empty(
+        None, "the document says that no change is needed"
     )
 
     @property

@@ -18,8 +18,7 @@ from forge_bot.engine.step_phases import AGENT as STEP_WRITER
 from forge_bot.prompts.environment import Environment
 from forge_bot.resources import templates
 from forge_bot.runs.models_and_prompts import INQUIRY, PERFORMER
-from forge_bot.settings import Config
-from forge_bot.settings.config import AgentSettings, CommandSettings
+from forge_bot.settings.config import AgentSettings, CommandSettings, Config
 from tests.fakes.bench import SHIPPED
 from tests.fakes.own_code import nodes_of_files
 

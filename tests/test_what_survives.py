@@ -25,8 +25,8 @@ from forge_bot.engine.steps import Step, StepKind
 from forge_bot.gate.grammar import NAMED
 from forge_bot.interaction import markers
 from forge_bot.mcp_server.tool_schemas import Hint
-from forge_bot.settings import Config
 from forge_bot.settings.capability_file import parse_capability_file
+from forge_bot.settings.config import Config
 from forge_bot.temporal.workflows import ACTIVITY_OF_ACTION, ForgeActionWorkflow
 from forge_bot.values import Effort, Verdict
 from tests.fakes import script

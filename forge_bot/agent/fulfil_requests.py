@@ -3,6 +3,7 @@ or leave it to others: actions (calls of tools, skills) that the host of an agen
 """
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -24,8 +25,7 @@ from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import Explore, already_shown, printable
 from forge_bot.engine import State
 from forge_bot.engine.call_records import outstanding_call
-from forge_bot.errors import BatchUnderWay, ModelUnavailable
-from forge_bot.store import is_full
+from forge_bot.errors import BatchUnderWay, DiskFull, ModelUnavailable
 from forge_bot.values import Frozen, TaskId
 
 
@@ -270,9 +270,9 @@ class Fulfilment:
         # A capability may be third-party code; an error in it must stop neither the others nor the
         # work.
         except Exception as error:
-            if is_full(error):
-                # This is no result of the request. If it were kept as one, it would be repeated
-                # when there is room again.
+            full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+            if full or isinstance(error, DiskFull):
+                # This is no result of the request: it would be repeated when there is room again.
                 raise
             why = f"{type(error).__name__}: {error}"
             return result_of(item, ResultStatus.TOOL_ERROR, why)

@@ -30,7 +30,7 @@ from forge_bot.agent.models.base import (
     ModelReply,
 )
 from forge_bot.agent.redaction import redactor
-from forge_bot.store import full, without_room, write_whole
+from forge_bot.store.files import full, without_room, write_whole
 from forge_bot.values import Frozen, PhaseId, Usage
 
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from forge_bot.artifacts.markdown import Block, blocks_below, first_paragraph
 from forge_bot.artifacts.read_artifact import without_requirement_numbers
-from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
+from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.text_format import one_line
 from forge_bot.values import Frozen, Problem
 
@@ -85,14 +85,6 @@ def _option(item: Block) -> Option:
 
 _NONE = re.compile(r"none\b", re.IGNORECASE)
 _COLUMNS = 3
-_SIGNATURE = re.compile(
-    r"(?:(?:async )?(?:def|func|fn|function) )?[\w.:]+\([^()`]*\)\s*(?:->|:)\s*\S.*"
-    r"|(?:async )?(?:def|func|fn|function|class|interface|type|struct|enum) [\w.:]+[\s({<].*"
-)
-_INTERFACE = re.compile(
-    rf"{_SIGNATURE.pattern}|--[a-z][\w-]*(?:[ =]\S.*)?|(?:GET|POST|PUT|PATCH|DELETE) /\S*"
-)
-"""Code that is a signature, a declaration, an option or a route."""
 FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
 _POINTER = re.compile(
     r"(?:see|as) (?:below|above|described)\.?|(?:the|its) tests? below\b.*", re.IGNORECASE
@@ -139,15 +131,13 @@ class DesignOutline(Frozen):
     """The parts of a design that a person reads first.
 
     `approach` is its first paragraph, without the numbers of requirements, and `examples` its
-    table. `settled` is what the design decided by itself, and `decisions` are open. `interfaces`
-    are the public signatures, options and routes that the changes of code name.
+    table. `settled` is what the design decided by itself, and `decisions` are open.
     """
 
     approach: str = ""
     examples: tuple[Example, ...] = ()
     files: tuple[FileChange, ...] = ()
     tests: tuple[str, ...] = ()
-    interfaces: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     settled: tuple[str, ...] = ()
     decisions: tuple[OpenDecision, ...] = ()
@@ -181,7 +171,6 @@ def read_outline(design: str) -> DesignOutline:
             if _SPARED.match(change) is None
         ),
         tests=tuple(filter(None, map(_test_name, _items(design, "Test Strategy")))),
-        interfaces=_interfaces(design),
         risks=_points(_items(design, "Risks")),
         settled=_points([one for one in _items(design, "Decisions") if not one.number]),
         decisions=read_open_decisions(design)[0],
@@ -224,28 +213,6 @@ def _examples(design: str) -> tuple[Example, ...]:
     rows = (block for block in blocks_below(design, "Approach") if not block.header)
     cells = (row.cells for row in rows if len(row.cells) == _COLUMNS)
     return tuple(Example(input=given, today=now, after=then) for given, now, then in cells)
-
-
-def _interfaces(design: str) -> tuple[str, ...]:
-    """Return the code below `Changes` that other code or people call, each once, but for what
-    tests and documentation name.
-    """
-    named = list[str]()
-    of_code = True
-    for block in _items(design, "Changes"):
-        if block.depth == 1 and FILE_PATH.fullmatch(path := leading_code(block)):
-            of_code = not (belongs_to_tests(path) or is_page(path))
-        # An option or a route is named to say where something is, too.
-        kinds = _INTERFACE if re.search(r"\bnew\b", block.text) else _SIGNATURE
-        codes = (one_line(span.text) for span in block.spans if span.code and of_code)
-        named += filter(kinds.fullmatch, codes)
-    return tuple(dict.fromkeys(filter(_is_public, named)))
-
-
-def _is_public(signature: str) -> bool:
-    """Return whether the name is not marked as private. What is called `__so__` is public."""
-    name = signature.partition("(")[0].split()[-1].replace("::", ".").rpartition(".")[2]
-    return not name.startswith("_") or name.endswith("__")
 
 
 def _about(block: Block, paths: Sequence[str]) -> str:

@@ -107,7 +107,6 @@ class Block(Frozen):
     spans: tuple[InlineSpan, ...] = ()
     cells: tuple[str, ...] = ()
     header: bool = False
-    fence: str | None = None
     quoted: bool = False
     depth: int = 0
     starts_item: bool = False
@@ -195,8 +194,7 @@ def _leaf(token: "Token", tokens: "Sequence[Token]", after: int) -> Block | None
             cells = tuple(_words(_spans(inline)) for inline in _row(tokens, after))
             return Block(kind=BlockKind.ROW, cells=cells, header=tokens[after].type == "th_open")
         case "fence" | "code_block":
-            fence = token.info if token.type == "fence" else None
-            return Block(kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),), fence=fence)
+            return Block(kind=BlockKind.CODE, spans=(InlineSpan(text=token.content),))
         case "html_block":
             words = _TAG.sub("", _COMMENT.sub("", token.content))
             return Block(kind=BlockKind.HTML, spans=(InlineSpan(text=words),))

@@ -39,7 +39,7 @@ from forge_bot.runs.question import open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.sentences import listed, say
-from forge_bot.store import UnreadComment
+from forge_bot.store.run_folder import UnreadComment
 from forge_bot.values import Tier
 
 _MOST_NAMED = 6

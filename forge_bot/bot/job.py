@@ -45,7 +45,7 @@ from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import say
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 
 _QUIET = frozenset({"cancelled"})
 """Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for

@@ -22,8 +22,8 @@ from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.resources import state_home
 from forge_bot.sentences import say
-from forge_bot.store import SPECS
 from forge_bot.store.files import waited_for
+from forge_bot.store.run_folder import SPECS
 from forge_bot.values import Frozen
 
 

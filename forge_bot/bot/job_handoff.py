@@ -30,7 +30,7 @@ from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.project_commands.installation import Installation, foundation
 from forge_bot.runs.project_commands.project import project_of
 from forge_bot.runs.run import Run
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from forge_bot.values import Frozen
 
 COMMITS = "commits.bundle"

@@ -37,8 +37,7 @@ from forge_bot.project.scoped_commands import is_inside
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.runs.run import HandedFiles, Run
 from forge_bot.settings.protected_paths import protected_changes
-from forge_bot.store import SPECS
-from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, state_file
+from forge_bot.store.run_folder import CARRIED, REPORTS, SPECS, STATE, state_file
 from forge_bot.values import TaskId
 
 WORKERS = (

@@ -17,7 +17,7 @@ from forge_bot.forge.types import AccountKind, Comment, Issue, Role
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.request_draft import RequestDraft, checked, with_attachments
-from forge_bot.store import UnreadComment
+from forge_bot.store.run_folder import UnreadComment
 from forge_bot.values import source_of_issue
 
 _LONGEST_COMMENT = 20_000

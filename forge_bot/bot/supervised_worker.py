@@ -37,7 +37,7 @@ from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.model_access import SWITCH, SWITCH_FILE, is_switched_off
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from forge_bot.verification.command_outcome import red_places
 from forge_bot.verification.judgement import newly_failing
 

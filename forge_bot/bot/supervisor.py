@@ -46,8 +46,8 @@ from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_branch
 from forge_bot.runs.this_process import Outcome, outcome_of
-from forge_bot.settings import Config
 from forge_bot.settings.approvals import read_code_owners
+from forge_bot.settings.config import Config
 from forge_bot.values import RunStatus, Tier
 
 MOST_TURNS = 60

@@ -40,7 +40,7 @@ from forge_bot.runs.branch_for_merge import target_of, update
 from forge_bot.runs.request_draft import RequestDraft, title_of_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import Giver, report_of
-from forge_bot.store import render_request
+from forge_bot.store.run_folder import render_request
 
 
 def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:

@@ -36,8 +36,8 @@ from forge_bot.runs.find_runs import RunInfo, raw_file, resolve_run, run_standin
 from forge_bot.runs.model_access import Payment, cap_windows, is_switched_off, month_of, paid_since
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.this_process import now
-from forge_bot.settings import Config, load_config
 from forge_bot.settings.approvals import read_code_owners
+from forge_bot.settings.config import Config, load_config
 from forge_bot.store.run_folder import REPORTS, STATE, read_reports
 from forge_bot.values import Frozen
 

@@ -32,7 +32,7 @@ from forge_bot.runs.models_and_prompts import TierModels, end_batches, leaves_ba
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import time_limit
-from forge_bot.settings import Config, load_config
+from forge_bot.settings.config import Config, load_config
 from forge_bot.values import Tier
 
 

@@ -28,8 +28,8 @@ from forge_bot.runs.capabilities.outside_capabilities import (
     agree,
     capability_setup,
 )
-from forge_bot.settings import load_config
 from forge_bot.settings.capability_file import MCPHttpServerConfig, MCPServerConfig
+from forge_bot.settings.config import load_config
 
 _BROKEN = 5
 

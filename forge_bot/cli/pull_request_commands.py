@@ -37,7 +37,6 @@ from forge_bot.runs.run_snapshot import (
     run_statistics,
 )
 from forge_bot.runs.this_process import now
-from forge_bot.settings import load_config
 from forge_bot.settings.approvals import (
     ApprovalCase,
     ApprovalEffect,
@@ -49,6 +48,7 @@ from forge_bot.settings.approvals import (
     read_people,
     standing,
 )
+from forge_bot.settings.config import load_config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.text_format import cut, money
 

@@ -39,9 +39,8 @@ from forge_bot.runs.checks.local_checks import check_hosted
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
 from forge_bot.sentences import listed, say
-from forge_bot.settings import Config, load_config
-from forge_bot.settings.config import CONFIG
-from forge_bot.store import write_whole
+from forge_bot.settings.config import CONFIG, Config, load_config
+from forge_bot.store.files import write_whole
 from forge_bot.values import Tier
 
 _KINDS = ("setup", "build", "test", "lint")

@@ -40,7 +40,7 @@ def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
     """Print the state of a run, phase by phase, and the next step."""
     # A list needs none of it.
     from forge_bot.runs.run_snapshot import run_snapshot
-    from forge_bot.settings import load_config
+    from forge_bot.settings.config import load_config
 
     repository = Repository.find(folder)
     info = resolve_run(repository, name)
@@ -209,7 +209,7 @@ def _with_words(repository: Repository, info: RunInfo, text: str) -> str:
     from forge_bot.artifacts.read_artifact import numbered_requirements, with_requirement_words
     from forge_bot.runs.agent_work.artifact_contract import listed_requirements
     from forge_bot.runs.run_snapshot import run_snapshot
-    from forge_bot.settings import load_config
+    from forge_bot.settings.config import load_config
 
     try:
         listed = listed_requirements(run_snapshot(repository, info, load_config(repository.root)))
@@ -223,7 +223,7 @@ def _list_documents(repository: Repository, info: RunInfo) -> list[str]:
     """Return the names of the documents that there are."""
     from forge_bot.runs.publish_result import PULL_REQUEST
     from forge_bot.runs.run_snapshot import run_snapshot
-    from forge_bot.settings import load_config
+    from forge_bot.settings.config import load_config
 
     state = run_snapshot(repository, info, load_config(repository.root)).state
     names = dict.fromkeys(("request.md", *state.artifacts, PULL_REQUEST))

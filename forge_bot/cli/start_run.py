@@ -57,10 +57,9 @@ from forge_bot.runs.project_commands.commit_profile import check_testable
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import local_user, phase_named
-from forge_bot.settings import Config
-from forge_bot.settings.config import file_text
+from forge_bot.settings.config import Config, file_text
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.temporal.temporal_server import TemporalPlace
 from forge_bot.values import Effort, Tier
 

@@ -28,7 +28,7 @@ from forge_bot.runs.question_text import question_text
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, person_answer
 from forge_bot.runs.session import VIA, Asker, Session
 from forge_bot.sentences import listed, say
-from forge_bot.settings import Config, load_config
+from forge_bot.settings.config import Config, load_config
 from forge_bot.text_format import code_block
 
 _MOST_DIFFERENCE = 40

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from forge_bot.engine.state import Reason, ShownVersion
-from forge_bot.values import Finding, Frozen, PhaseId, TaskId, Tier
+from forge_bot.engine.state import GateFacts
+from forge_bot.values import Frozen, PhaseId, TaskId, Tier
 
 ExecOperation = Literal[
     "prepare",
@@ -48,18 +48,10 @@ class SpawnAgent(_Action):
     parallel_task_ids: tuple[TaskId, ...] | None = None
 
 
-class Checkpoint(_Action):
-    """Ask a person. An approval counts only for `digest`."""
+class Checkpoint(GateFacts, _Action):
+    """Ask a person."""
 
     type: Literal["checkpoint"] = "checkpoint"
-    name: PhaseId
-    options: tuple[str, ...]
-    digest: str
-    files: tuple[ShownVersion, ...]
-    reason: Reason | None
-    subject: str
-    resume_at: PhaseId
-    findings: tuple[Finding, ...]
     risks: tuple[str, ...]
 
 

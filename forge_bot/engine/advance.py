@@ -12,21 +12,18 @@ from forge_bot.engine.artifact_records import facts_of
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.capability_uses import summed
 from forge_bot.engine.gates import refresh
-from forge_bot.engine.phases import DRAFT, AgentPhase, TasksPhase
+from forge_bot.engine.phases import DRAFT, AgentPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     Abandoned,
-    AgentFailed,
+    AgentReport,
     Answered,
     ApprovalDoubted,
     ArtifactChanged,
-    ArtifactWritten,
     Asked,
     BudgetRaised,
     CallBegun,
-    CallEnded,
-    CallsRequested,
-    CostCounted,
+    CostingReport,
     EffortChanged,
     ExternalEvent,
     FollowUpAsked,
@@ -36,20 +33,20 @@ from forge_bot.engine.reports import (
     Report,
     RequestRefreshed,
     RetryAsked,
+    RunFacts,
     RunStarted,
     WorkReport,
 )
 from forge_bot.engine.retry import handle_retry
 from forge_bot.engine.state import (
     ArtifactRecord,
-    Decision,
     Reason,
     Showing,
     State,
     TaskState,
     TaskStatus,
 )
-from forge_bot.errors import NoGateOpen, NotStarted, ReportRejected, RunEnded, StaleApproval
+from forge_bot.errors import NoGateOpen, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import RunStatus, Usage
 
 
@@ -57,20 +54,9 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
     first = pipeline.phases[0]
     skipped = pipeline.skipped(report.effort, auto=report.flags.auto)
     state = State(
-        version=report.version,
-        run=report.run,
-        pipeline=report.pipeline,
-        title=report.title,
-        source=report.source,
-        flags=report.flags,
-        effort=report.effort,
-        effort_reason=report.effort_reason,
+        **{name: getattr(report, name) for name in RunFacts.model_fields},
         flow_template=pipeline.flows[report.effort],
-        branch=report.branch,
         pull_request_branch=report.merge_branch,
-        base_branch=report.base_branch,
-        base_commit=report.base_commit,
-        request_hash=report.request_hash,
         started_at=report.at,
         updated_at=report.at,
         current_phase=first.id,
@@ -90,36 +76,26 @@ def fold(pipeline: Pipeline, reports: Iterable[Report]) -> State:
     ordered = iter(reports)
     first = next(ordered, None)
     if not isinstance(first, RunStarted):
-        raise NotStarted("The first report of a run must be the one that starts it.")
+        raise ReportRejected("The first report of a run must be the one that starts it.")
     state = start(pipeline, first)
-    # Log and keys only grow, and no step reads the log. Copying them for each report would make
-    # long runs slow.
-    log, keys = [*state.log], {first.key}
     for report in ordered:
-        if report.key not in keys:
-            state = _apply(pipeline, state.replace(log=()), report)
-            log += state.log
-            keys.add(report.key)
-    return state.replace(log=tuple(log), seen=frozenset(keys))
+        state = advance(pipeline, state, report)
+    return state
 
 
 def advance(pipeline: Pipeline, state: State, report: Report) -> State:
     """Return the state after a report. A report with a known idempotency key changes nothing."""
     if report.key in state.seen:
         return state
-    return _apply(pipeline, state, report).replace(seen=state.seen | {report.key})
-
-
-def _apply(pipeline: Pipeline, state: State, report: Report) -> State:
     reopened = (
         isinstance(report, RetryAsked | FollowUpAsked)
         and state.current_phase_status is RunStatus.COMPLETED
     )
-    # A question about a run that is over also costs money, and so did what was lost. It changes
-    # nothing else.
-    if state.ended and not reopened and not isinstance(report, Asked | CostCounted):
+    # A question about a run that is over costs money too. It changes nothing else.
+    if state.ended and not reopened and not isinstance(report, Asked):
         raise RunEnded(f"The run is over: {state.current_phase_status.value}.")
-    return _after(pipeline, state, report).replace(updated_at=report.at)
+    after = _after(pipeline, state, report)
+    return after.replace(updated_at=report.at, seen=state.seen | {report.key})
 
 
 def _after(pipeline: Pipeline, state: State, report: Report) -> State:
@@ -140,7 +116,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case ArtifactChanged():
             return _change_pipeline(pipeline, state, report)
         case RetryAsked():
-            after = _with_request(_move(handle_retry(pipeline, state, report)), pipeline, report)
+            after = _move(handle_retry(pipeline, state, report))
             event = f"retry asked by {report.by} via {report.via}"
             return after.logged(report.at, report.phase, event)
         case BudgetRaised():
@@ -150,8 +126,12 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             after = raised.logged(report.at, state.current_phase, event)
             asked = state.gate is not None and state.gate.reason is Reason.BUDGET
             return _move(after) if asked else after
-        case Asked() | CostCounted():
-            return _paid(state, report)
+        case Asked():
+            # The log omits the words of the question: agents are shown this log, and a question to
+            # one model is no instruction to the others.
+            event = f"question asked by {report.by} via {report.via}"
+            paid = _spent(state, report.usage)
+            return paid.logged(report.at, report.phase, event, usage=report.usage)
         case Paused():
             until = f" until {report.until:%Y-%m-%d %H:%M} UTC" if report.until else ""
             event = f"no model may be asked{until}: {report.why.value}"
@@ -166,39 +146,18 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
 
 def _add_work(pipeline: Pipeline, state: State, report: WorkReport) -> State:
     after = handle_report.handle_work_report(pipeline, state, report)
-    by_agent = (
-        report if isinstance(report, ArtifactWritten | AgentFailed | CallsRequested) else None
-    )
-    costing = report if isinstance(report, CallEnded) else by_agent
-    usage = costing.usage if costing is not None else None
-    task = by_agent.task if by_agent is not None else None
-    phase = by_agent.phase if by_agent is not None else state.current_phase
+    phase, task = state.current_phase, None
+    if isinstance(report, AgentReport):
+        phase, task = report.phase, report.task
+    usage = report.usage if isinstance(report, CostingReport) else None
     event = handle_report.log_line(report)
     after = _spent(after, usage or Usage()).logged(report.at, phase, event, task, usage)
     after = after.replace(pause=None)
-    if costing is not None and costing.uses:
-        after = after.replace(capabilities=summed(after.capabilities, costing.uses))
+    if isinstance(report, CostingReport) and report.uses:
+        after = after.replace(capabilities=summed(after.capabilities, report.uses))
     # The end of a call is reported on the action that began it.
     begun = isinstance(report, CallBegun)
     return after if begun or _still_out(state, after) else _move(after)
-
-
-def _with_request(state: State, pipeline: Pipeline, report: RetryAsked) -> State:
-    """Return the state that remembers who had work done again, and with which words.
-    A retry of another phase without any asks for nothing new.
-    """
-    if not report.notes and not isinstance(pipeline.phase(report.phase), TasksPhase):
-        return state
-    asked_again = Decision(
-        at=report.at,
-        gate=report.phase,
-        answer="retry",
-        digest="",
-        by=report.by,
-        via=report.via,
-        notes=report.notes,
-    )
-    return state.replace(sent_back=(*state.sent_back, asked_again))
 
 
 def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> State:
@@ -235,15 +194,6 @@ def _still_out(before: State, after: State) -> bool:
     if before.wave is None or after.wave is None or before.wave.review != after.wave.review:
         return False
     return set(after.wave.remaining) < set(before.wave.remaining)
-
-
-def _paid(state: State, report: Asked | CostCounted) -> State:
-    phase, event = state.current_phase, "the cost of lost reports counted"
-    if isinstance(report, Asked):
-        # The log omits the words of the question: agents are shown this log, and a question to one
-        # model is no instruction to the others.
-        phase, event = report.phase, f"question asked by {report.by} via {report.via}"
-    return _spent(state, report.usage).logged(report.at, phase, event, usage=report.usage)
 
 
 def _spent(state: State, usage: Usage) -> State:

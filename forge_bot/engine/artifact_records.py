@@ -5,7 +5,7 @@ from typing import Any
 from forge_bot.engine.phases import ReviewPhase, TaskReviewPhase
 from forge_bot.engine.reports import ArtifactWritten
 from forge_bot.engine.state import ArtifactRecord, State
-from forge_bot.values import Finding, Inspection, PhaseId, Verdict
+from forge_bot.values import DocumentFacts, Finding, Inspection, PhaseId, Verdict
 
 _UNCLEAR = "no single readable verdict that agrees with the findings"
 _FACTS = ("title", "one_task", "planned", "sections")
@@ -43,11 +43,8 @@ def with_artifact(state: State, report: ArtifactWritten, phase: PhaseId) -> Stat
         blob=report.blob,
         phase=phase,
         round=visits,
-        verdict=report.inspection.verdict,
-        findings=report.inspection.findings,
         risks=report.risks,
-        **facts_of(report.inspection),
-        next_documents=report.inspection.next_documents,
+        **{name: getattr(report.inspection, name) for name in DocumentFacts.model_fields},
     )
     state = state.replace(risks=_risks(state, report)).with_document(report.artifact, record)
     if report.held is None:

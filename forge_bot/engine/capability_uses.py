@@ -7,13 +7,9 @@ from forge_bot.engine.state import CallStatus, State
 from forge_bot.text_format import several
 from forge_bot.values import CapabilityUse, Frozen
 
-_MOST_UNUSED = 12
-
 
 class UseLine(Frozen):
-    """One tool or skill, its results, and the cost of models that performed it. All unused ones
-    share a line.
-    """
+    """One tool or skill, its results, and the cost of models that performed it."""
 
     name: str
     words: str
@@ -31,23 +27,14 @@ def summed(
 
 
 def use_lines(state: State) -> tuple[UseLine, ...]:
-    """Return a line for each tool and skill that was used, declined or missing, and a last line for
-    all unused ones.
-    """
+    """Return a line for each tool and skill that was used, declined or missing."""
     declined = [call.capability for call in state.calls if call.status is CallStatus.DECLINED]
     known = {use.name: use for use in state.capabilities if use.calls or use.missing}
-    lines = [
+    return tuple(
         UseLine(name=name, words=_words(use, declined.count(name)), cost=use.cost or None)
         for name in dict.fromkeys((*known, *declined))
         for use in (known.get(name, CapabilityUse(name=name)),)
-    ]
-    asked = {call.capability for call in state.calls}
-    unused = [use.name for use in state.capabilities if use.name not in {*known, *asked}]
-    if unused:
-        more = len(unused) - _MOST_UNUSED
-        names = (*unused[:_MOST_UNUSED], *((f"{more} more",) if more > 0 else ()))
-        lines.append(UseLine(name=", ".join(names), words="offered, not used"))
-    return tuple(lines)
+    )
 
 
 HEADING = "Tools and Skills"

@@ -4,6 +4,8 @@ They are a changed request, another effort, an approval in doubt, more work on t
 offered, and people's commits.
 """
 
+from typing import Literal
+
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.handle_report import reenter_phase
 from forge_bot.engine.person_requirements import person_requirements
@@ -15,12 +17,13 @@ from forge_bot.engine.reports import (
     FollowUpAsked,
     PeopleCommitted,
     RequestRefreshed,
+    RetryAsked,
 )
 from forge_bot.engine.state import ArtifactRecord, Decision, Reason, State
 from forge_bot.engine.transitions import add_fix, go_back, is_passed_over, next_fix
 from forge_bot.errors import ReportRejected
 from forge_bot.text_format import short_line
-from forge_bot.values import Finding, PhaseId, Severity
+from forge_bot.values import Finding, PhaseId, Severity, TaskId
 
 FOLLOW_UP = "follow-up"
 """The key under which a run counts what was wanted of the change that it offers. The names of its
@@ -110,7 +113,8 @@ def apply_follow_up(pipeline: Pipeline, state: State, report: FollowUpAsked) -> 
         shown = state.versions((report.artifact,))
         return open_decision(pipeline, state, Reason.CHECKS_RED, subject, files=shown)
     if report.by:
-        state = _with_request(pipeline, state, report)
+        place = pipeline.implementation.id
+        state = remember(state, report, place, "change", task=next_fix(state))
     criteria = _criteria(state, report)
     findings = tuple(Finding(severity=Severity.CRITICAL, description=text) for text in criteria)
     return add_fix(pipeline, state, report.artifact, _title(report), findings, report.at)
@@ -125,17 +129,28 @@ def has_change(pipeline: Pipeline, state: State) -> bool:
     )
 
 
-def _with_request(pipeline: Pipeline, state: State, report: FollowUpAsked) -> State:
-    """Return the state that remembers who asked for the next task, and with which words."""
+def remember(
+    state: State,
+    report: FollowUpAsked | RetryAsked,
+    gate: PhaseId,
+    answer: Literal["change", "retry"],
+    *,
+    task: TaskId | None = None,
+) -> State:
+    """Return the state that remembers who asked for work beside the questions, with which words.
+    Those for a change are a condition of it.
+    """
+    changes = answer == "change"
     request = Decision(
         at=report.at,
-        gate=pipeline.implementation.id,
-        answer="change",
+        gate=gate,
+        answer=answer,
         digest="",
         by=report.by,
         via=report.via,
-        condition=report.notes,
-        task=next_fix(state),
+        notes="" if changes else report.notes,
+        condition=report.notes if changes else "",
+        task=task,
     )
     return state.replace(sent_back=(*state.sent_back, request))
 

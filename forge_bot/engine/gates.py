@@ -11,7 +11,7 @@ from datetime import datetime
 
 from forge_bot.engine.phases import GatePhase
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import Answer, Answered, ArtifactWritten
+from forge_bot.engine.reports import Answer, Answered, AnswerWords, ArtifactWritten
 from forge_bot.engine.state import Decision, OpenGate, Reason, ShownVersion, State
 from forge_bot.errors import (
     AnswerNotOffered,
@@ -41,32 +41,14 @@ WHY_AUTO = (
 """The reason for which `is_approved_by_auto` passes a gate, for people."""
 
 
-def digest(
-    gate: PhaseId,
-    round_: int,
-    request_hash: str,
-    base_commit: str,
-    files: Iterable[ShownVersion],
-    subject: str,
-) -> str:
-    """Return the digest that an approval is bound to, as hexadecimal sha256."""
-    named = [
-        gate,
-        round_,
-        request_hash,
-        base_commit,
-        subject,
-        [[file.name, file.blob] for file in files],
-    ]
-    return hashlib.sha256(
-        json.dumps(named, ensure_ascii=False, separators=(",", ":")).encode()
-    ).hexdigest()
-
-
 def digest_in(
     state: State, name: PhaseId, round_: int, files: Iterable[ShownVersion], subject: str = ""
 ) -> str:
-    return digest(name, round_, state.request_hash, state.base_commit, files, subject)
+    """Return the digest that an approval is bound to, as hexadecimal sha256."""
+    shown = [[file.name, file.blob] for file in files]
+    named = [name, round_, state.request_hash, state.base_commit, subject, shown]
+    text = json.dumps(named, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def open_gate(
@@ -248,10 +230,7 @@ def decision_of(gate: OpenGate, answered: Answered) -> Decision:
         digest=gate.digest,
         by=answered.by,
         via=answered.via,
-        notes=answered.notes,
-        choices=answered.choices,
-        chosen=answered.chosen,
-        condition=answered.condition,
+        **{name: getattr(answered, name) for name in AnswerWords.model_fields},
         reason=gate.reason,
         task=gate.task,
     )

@@ -29,6 +29,7 @@ from forge_bot.engine.reports import (
     CommandsRan,
     Prepared,
     Published,
+    VerifiedCommands,
     WorkReport,
 )
 from forge_bot.engine.state import (
@@ -181,15 +182,8 @@ def _verify(pipeline: Pipeline, state: State, report: CommandsRan) -> State:
     record = ArtifactRecord(
         blob=report.blob, phase=phase.id, round=state.visits.get(phase.id, 0) + 1
     )
-    verification = Verification(
-        results=report.results,
-        red=judgement.red,
-        reasons=judgement.reasons,
-        notes=judgement.notes,
-        red_before_green=report.red_before_green,
-        requirements=report.requirements,
-        weakened=report.weakened,
-    )
+    facts = {name: getattr(report, name) for name in VerifiedCommands.model_fields}
+    verification = Verification(**dict(judgement), **facts)
     state = state.with_document(report.artifact, record).replace(verification=verification)
     shown = state.versions((report.artifact,))
     doubts = [doubt for doubt in verification.doubts if doubt not in state.accepted_doubts]

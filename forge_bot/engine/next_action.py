@@ -32,7 +32,7 @@ from forge_bot.engine.phases import (
 )
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.process_documents import is_by_process, process_document
-from forge_bot.engine.state import OpenGate, State, TaskState, TaskStatus, Wave
+from forge_bot.engine.state import GateFacts, OpenGate, State, TaskState, TaskStatus, Wave
 from forge_bot.values import PhaseId, RunStatus, TaskId, Tier
 
 
@@ -110,27 +110,20 @@ def _done(pipeline: Pipeline, state: State) -> Done:
 
 
 def _question(state: State, gate: OpenGate) -> Checkpoint | HumanGate:
-    name = action_id(state, gate.name)
+    own = action_id(state, gate.name)
     if "done" in gate.options and gate.task is not None:
         return HumanGate(
-            action_id=name,
+            action_id=own,
             phase=gate.name,
             name=f"task-{gate.task}",
             task=gate.task,
             title=gate.subject,
         )
     return Checkpoint(
-        action_id=name,
+        action_id=own,
         phase=gate.resume_at,
-        name=gate.name,
-        options=gate.options,
-        digest=gate.digest,
-        files=gate.files,
-        reason=gate.reason,
-        subject=gate.subject,
-        resume_at=gate.resume_at,
-        findings=gate.findings,
         risks=state.risks,
+        **{name: getattr(gate, name) for name in GateFacts.model_fields},
     )
 
 

@@ -149,10 +149,7 @@ class Pipeline(Frozen):
 
     def position(self, phase_id: PhaseId) -> int:
         """Return the position of the phase in the run. Raises KeyError if there is none."""
-        for position, phase in enumerate(self.phases):
-            if phase.id == phase_id:
-                return position
-        raise KeyError(phase_id)
+        return self.phases.index(self.phase(phase_id))
 
     def in_batches(self, phase: PhaseId, *, batch: bool) -> bool:
         """Return whether the model of a phase is asked in batches; with `batch` any is."""

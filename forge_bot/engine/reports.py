@@ -61,26 +61,33 @@ class RunFlags(Frozen):
     scope: str = unless_empty("", "the folder that the change stays in")
 
 
-class RunStarted(_Report):
-    """The first report of every run."""
+class RunFacts(Frozen):
+    """The facts of a run that its first report says and its state keeps."""
 
-    type: Literal["run_started"] = "run_started"
     run: str = Field(description="the workspace's name")
     version: str = unless_empty("", "the version of forge-bot that began the run")
     pipeline: str
     title: str
     effort: Effort
     effort_reason: str
+    source: Source
+    flags: RunFlags
+    branch: str
+    base_branch: str
+    base_commit: str
+    request_hash: str
+
+
+class RunStarted(RunFacts, _Report):
+    """The first report of every run."""
+
+    type: Literal["run_started"] = "run_started"
     source: Source = Source()
     flags: RunFlags = RunFlags()
-    branch: str
     merge_branch: str = Field(
         default="", description="the branch for merge that a person named or has checked out"
     )
-    base_branch: str
-    base_commit: str
     request_blob: str
-    request_hash: str
     budget: Decimal | None = None
     budget_tokens: int | None = None
     by: str = ""
@@ -88,6 +95,25 @@ class RunStarted(_Report):
 
 class _OnAction(_Report):
     action_id: str = Field(description="the action this report is about")
+
+
+class CostingReport(_OnAction):
+    """A report on work of models and tools, with its cost."""
+
+    usage: Usage = Usage()
+    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
+
+
+class AgentReport(CostingReport):
+    """A report on an agent's work for a phase, or for a task."""
+
+    phase: PhaseId
+    task: TaskId | None = None
+
+
+class _OfPerson(_Report):
+    by: str
+    via: str
 
 
 class Prepared(_OnAction):
@@ -103,17 +129,13 @@ class Prepared(_OnAction):
     blob: str = ""
 
 
-class ArtifactWritten(_OnAction):
+class ArtifactWritten(AgentReport):
     """An artifact was written to the workspace. The report carries the facts read from it."""
 
     type: Literal["artifact_written"] = "artifact_written"
-    phase: PhaseId
-    task: TaskId | None = None
     artifact: str
     blob: str = Field(description="git's id of its bytes")
     inspection: Inspection = Inspection()
-    usage: Usage = Usage()
-    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
     risks: tuple[str, ...] = ()
     held: str | None = Field(
         default=None, description="patch that touches protected paths and is not applied yet"
@@ -134,16 +156,12 @@ class FailureReason(StrEnum):
     CONFLICT = "conflict"
 
 
-class AgentFailed(_OnAction):
+class AgentFailed(AgentReport):
     """An agent ended without an answer."""
 
     type: Literal["agent_failed"] = "agent_failed"
-    phase: PhaseId
-    task: TaskId | None = None
     reason: FailureReason
     message: str
-    usage: Usage = Usage()
-    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
 
 
 class RequestedCall(Recorded):
@@ -156,18 +174,14 @@ class RequestedCall(Recorded):
     digest: str = Field(default="", description="of what performs it: the server or the skill")
 
 
-class CallsRequested(_OnAction):
+class CallsRequested(AgentReport):
     """An agent ended its turn with calls that are not made within a conversation."""
 
     type: Literal["calls_requested"] = "calls_requested"
-    phase: PhaseId
-    task: TaskId | None = None
     calls: tuple[RequestedCall, ...] = Field(min_length=1)
     asks: bool = Field(description="a person has to agree first")
     artifact: str = Field(description="the document with exactly these calls")
     blob: str
-    usage: Usage = Usage()
-    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
 
 
 class CallBegun(_OnAction):
@@ -186,7 +200,7 @@ class CallOutcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-class CallEnded(_OnAction):
+class CallEnded(CostingReport):
     """A call ended, or it is not known whether it was made. `result` is the document with it."""
 
     type: Literal["call_ended"] = "call_ended"
@@ -195,17 +209,12 @@ class CallEnded(_OnAction):
     outcome: CallOutcome
     result: str
     blob: str
-    usage: Usage = Usage()
-    uses: tuple[CapabilityUse, ...] = unless_empty((), "of tools and skills from outside")
 
 
-class CommandsRan(_OnAction):
-    """The project's commands ran after the work, in our own process."""
+class VerifiedCommands(Frozen):
+    """The results of the project's commands after the work, and what they prove."""
 
-    type: Literal["commands_ran"] = "commands_ran"
     results: tuple[CommandResult, ...]
-    artifact: str
-    blob: str
     red_before_green: RedBeforeGreen | None = unless_empty(
         None, "of a defect: the tests that failed before the change and pass now"
     )
@@ -215,6 +224,14 @@ class CommandsRan(_OnAction):
     weakened: WeakenedTests = unless_empty(
         WeakenedTests(), "tests that the change deletes, skips or weakens"
     )
+
+
+class CommandsRan(VerifiedCommands, _OnAction):
+    """The project's commands ran after the work, in our own process."""
+
+    type: Literal["commands_ran"] = "commands_ran"
+    artifact: str
+    blob: str
     broken_rules: tuple[str, ...] = unless_empty(
         (), "rules of the project's manifest that hold at the base and not any more"
     )
@@ -268,63 +285,58 @@ class Answer(StrEnum):
     ABANDON = "abandon"
 
 
-class Answered(_Report):
+class AnswerWords(Frozen):
+    """The words of an answer."""
+
+    notes: str = ""
+    choices: tuple[str, ...] = unless_empty((), "options of open decisions, such as 2a")
+    chosen: tuple[str, ...] = unless_empty((), "the words of each of these options, in order")
+    condition: str = unless_empty("", "what a person approved with, in their words")
+
+
+class Answered(AnswerWords, _OfPerson):
     """A person answered. Without a digest, the answer refers to the version shown last."""
 
     type: Literal["answered"] = "answered"
     gate: PhaseId
     answer: Answer
     digest: str | None = None
-    notes: str = ""
-    choices: tuple[str, ...] = unless_empty((), "options of open decisions, such as 2a")
-    chosen: tuple[str, ...] = unless_empty((), "the words of each of these options, in order")
-    condition: str = unless_empty("", "what a person approved with, in their words")
     awaits_others: bool = unless_empty(
         False, "an approval that counts, and the repository's rules want more people's"
     )
-    by: str
-    via: str
     action_id: str | None = None
 
 
-class RetryAsked(_Report):
+class RetryAsked(_OfPerson):
     """A person sends the run back to a phase."""
 
     type: Literal["retry_asked"] = "retry_asked"
     phase: PhaseId
     notes: str = ""
-    by: str
-    via: str
 
 
-class BudgetRaised(_Report):
+class BudgetRaised(_OfPerson):
     """A person raises the budget, by US dollars or by tokens."""
 
     type: Literal["budget_raised"] = "budget_raised"
     amount: Decimal | None = Field(default=None, gt=0)
     tokens: int | None = Field(default=None, gt=0)
-    by: str
-    via: str
 
 
-class RequestRefreshed(_Report):
+class RequestRefreshed(_OfPerson):
     """The request was read again and has changed."""
 
     type: Literal["request_refreshed"] = "request_refreshed"
     title: str
     request_blob: str
     request_hash: str
-    by: str
-    via: str
 
 
-class EffortChanged(_Report):
+class EffortChanged(_OfPerson):
     """A person changed the effort."""
 
     type: Literal["effort_changed"] = "effort_changed"
     effort: Effort
-    by: str
-    via: str
 
 
 class ApprovalDoubted(_Report):
@@ -385,7 +397,7 @@ class PeopleCommitted(_Report):
     by: str = Field(description="the author of the newest one")
 
 
-class Asked(_Report):
+class Asked(_OfPerson):
     """A person asked a model about the run without changing it.
 
     The words are kept for the person's next questions.
@@ -396,16 +408,6 @@ class Asked(_Report):
     question: str
     answer: str = Field(default="", description="the beginning of it; empty if there was none")
     usage: Usage = Usage()
-    by: str
-    via: str
-
-
-class CostCounted(_Report):
-    """Money was paid for work whose report is lost; it counts all the same."""
-
-    type: Literal["cost_counted"] = "cost_counted"
-    usage: Usage
-    what: str = Field(description="the reports that are lost, for people")
 
 
 class PauseReason(StrEnum):
@@ -437,12 +439,10 @@ class Paused(_Report):
         return self
 
 
-class Abandoned(_Report):
+class Abandoned(_OfPerson):
     """A person ends the run."""
 
     type: Literal["abandoned"] = "abandoned"
-    by: str
-    via: str
     notes: str = ""
 
 
@@ -472,7 +472,6 @@ Report = Annotated[
     | BudgetRaised
     | ExternalEvent
     | Asked
-    | CostCounted
     | Paused
     | Abandoned,
     Field(discriminator="type"),

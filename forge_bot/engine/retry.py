@@ -2,6 +2,7 @@
 reasons against it.
 """
 
+from forge_bot.engine.external_events import remember
 from forge_bot.engine.handle_report import reenter_phase
 from forge_bot.engine.phases import (
     AnyPhase,
@@ -42,6 +43,9 @@ def handle_retry(pipeline: Pipeline, state: State, report: RetryAsked) -> State:
             state = go_back(pipeline, state, phase.id)
     if report.notes:
         state = state.with_note(phase.id, report.by, report.notes)
+    # A retry of another phase without words asks for nothing new.
+    if report.notes or isinstance(phase, TasksPhase):
+        state = remember(state, report, phase.id, "retry")
     return reenter_phase(pipeline, state, report.at)
 
 

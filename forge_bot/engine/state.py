@@ -9,28 +9,32 @@ from typing import Self
 from pydantic import Field, field_serializer
 
 from forge_bot.engine.budget import Budget
-from forge_bot.engine.reports import Answer, ArtifactWritten, Paused, RequestedCall, RunFlags
+from forge_bot.engine.reports import (
+    Answer,
+    AnswerWords,
+    ArtifactWritten,
+    Paused,
+    RequestedCall,
+    RunFacts,
+    VerifiedCommands,
+)
 from forge_bot.values import (
     CapabilityUse,
     CommandResult,
-    Effort,
+    DocumentFacts,
     Finding,
+    Frozen,
     NothingToDo,
     PhaseId,
     Recorded,
-    RedBeforeGreen,
-    RequirementCheck,
     RunStatus,
-    Source,
     TaskId,
     TaskSpec,
     Usage,
     Verdict,
-    WeakenedTests,
-    is_empty,
     unless_empty,
 )
-from forge_bot.verification.judgement import UnusableCommand
+from forge_bot.verification.judgement import Judgement, UnusableCommand
 
 SCHEMA_VERSION = 1
 
@@ -73,26 +77,13 @@ class ShownVersion(Recorded):
     blob: str
 
 
-class ArtifactRecord(Recorded):
+class ArtifactRecord(DocumentFacts, Recorded):
     """The facts known about an artifact without reading it."""
 
     blob: str
     phase: PhaseId
     round: int
-    verdict: Verdict | None = None
-    findings: tuple[Finding, ...] = ()
     risks: tuple[str, ...] = ()
-    title: str = unless_empty("", "the title of the change, where it says it")
-    one_task: bool = unless_empty(False, "it plans a single task")
-    planned: tuple[TaskSpec, ...] = unless_empty((), "the tasks that it plans, where it lists them")
-    sections: dict[str, str] = Field(
-        default_factory=dict[str, str],
-        exclude_if=is_empty,
-        description="texts that documents of our own process repeat, by heading",
-    )
-    next_documents: tuple[str, ...] = unless_empty(
-        (), "the documents of later phases that its author wrote with it"
-    )
 
 
 class Stuck(Recorded):
@@ -175,19 +166,24 @@ class Showing(Recorded):
     via: str
 
 
-class OpenGate(Recorded):
-    """A question to a person and the version it is bound to."""
+class GateFacts(Frozen):
+    """A question to a person and the version that an approval of it is bound to, by `digest`."""
 
     name: PhaseId
-    round: int
+    options: tuple[str, ...]
     digest: str
     files: tuple[ShownVersion, ...] = ()
-    options: tuple[str, ...]
-    subject: str = ""
     reason: Reason | None = None
+    subject: str = ""
     resume_at: PhaseId
-    task: TaskId | None = None
     findings: tuple[Finding, ...] = ()
+
+
+class OpenGate(GateFacts, Recorded):
+    """The question that is open."""
+
+    round: int
+    task: TaskId | None = None
     report: ArtifactWritten | None = None
     shown: tuple[Showing, ...] = ()
 
@@ -197,7 +193,7 @@ class OpenGate(Recorded):
         return Answer.ANSWER in self.options
 
 
-class Decision(Recorded):
+class Decision(AnswerWords, Recorded):
     """An answer that counted."""
 
     at: datetime
@@ -206,10 +202,6 @@ class Decision(Recorded):
     digest: str
     by: str
     via: str
-    notes: str = ""
-    choices: tuple[str, ...] = unless_empty((), "options of open decisions, such as 2a")
-    chosen: tuple[str, ...] = unless_empty((), "the words of each of these options, in order")
-    condition: str = unless_empty("", "what a person approved with, in their words")
     reason: Reason | None = None
     task: TaskId | None = None
 
@@ -224,23 +216,10 @@ class LogEntry(Recorded):
     usage: Usage | None = None
 
 
-class Verification(Recorded):
-    """The results of the project's commands after the work."""
+class Verification(Judgement, VerifiedCommands, Recorded):
+    """The results of the project's commands after the work, and the judgement on them."""
 
-    results: tuple[CommandResult, ...]
-    red: bool
-    reasons: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     accepted: bool = Field(default=False, description="a person accepted a red result")
-    red_before_green: RedBeforeGreen | None = unless_empty(
-        None, "of a defect: the tests that failed before the change and pass now"
-    )
-    requirements: RequirementCheck | None = unless_empty(
-        None, "what the table of requirements names, looked for and run"
-    )
-    weakened: WeakenedTests = unless_empty(
-        WeakenedTests(), "tests that the change deletes, skips or weakens"
-    )
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -250,23 +229,11 @@ class Verification(Recorded):
         return (*lacking, *self.weakened.unnamed)
 
 
-class State(Recorded):
+class State(RunFacts, Recorded):
     """One run. Only `start` and `advance` build it."""
 
     schema_version: int = SCHEMA_VERSION
-    version: str = unless_empty("", "the version of forge-bot that began the run")
-    run: str
-    pipeline: str
-    title: str
-    source: Source
-    flags: RunFlags
-    effort: Effort
-    effort_reason: str
     flow_template: str
-    branch: str
-    base_branch: str
-    base_commit: str
-    request_hash: str
     started_at: datetime
     updated_at: datetime
     current_phase: PhaseId

@@ -5,57 +5,38 @@ did.
 from forge_bot.artifacts.markdown import without_section
 from forge_bot.engine.state import State
 from forge_bot.text_format import code_block, command_line, several
-from forge_bot.values import CommandResult, RedBeforeGreen, RequirementCheck, WeakenedTests
-from forge_bot.verification.judgement import Judgement
+from forge_bot.values import CommandResult
 
 HEADING = "Commands"
-_NOTHING_WEAKENED = WeakenedTests()
 
 
 def commands_section(state: State) -> str:
-    """The section that our own process writes; no model has a say in it."""
+    """The section that our own process writes; no model has a say in it: a table of commands and
+    exit codes, the new failures, and from the output of each failed command the failures and the
+    end.
+    """
     verification = state.verification
     if verification is None:
         return f"## {HEADING}\n\nNothing has run yet.\n"
-    judgement = Judgement(
-        red=verification.red, reasons=verification.reasons, notes=verification.notes
-    )
-    return section(
-        verification.results,
-        state.baseline,
-        judgement,
-        verification.red_before_green,
-        verification.requirements,
-        verification.weakened,
-        accepted=verification.accepted,
-    )
-
-
-def section(
-    results: tuple[CommandResult, ...],
-    baseline: tuple[CommandResult, ...],
-    judgement: Judgement,
-    proof: RedBeforeGreen | None = None,
-    requirements: RequirementCheck | None = None,
-    weakened: WeakenedTests = _NOTHING_WEAKENED,
-    *,
-    accepted: bool = False,
-) -> str:
-    """Return a table of commands and exit codes, the new failures, and from the output of each
-    failed command the failures and the end.
-    """
-    verdict = "red" if judgement.red else "green"
-    if judgement.red and accepted:
+    verdict = "red" if verification.red else "green"
+    if verification.red and verification.accepted:
         verdict = "red, and accepted by a person"
+    results, proof, weakened = (
+        verification.results,
+        verification.red_before_green,
+        verification.weakened,
+    )
+    checked = verification.requirements
     lines = [f"## {HEADING}", "", f"Result: **{verdict}**.", ""]
     lines += ["| command | exit code | tests | before the change |", "| --- | --- | --- | --- |"]
-    lines += [_row(result, baseline) for result in results] or ["| no command is known | | | |"]
+    lines += [_row(result, state.baseline) for result in results]
+    lines += [] if results else ["| no command is known | | | |"]
     lines += [
         "",
-        *[f"- {reason}" for reason in judgement.reasons],
-        *[f"- {note}" for note in judgement.notes],
+        *[f"- {reason}" for reason in verification.reasons],
+        *[f"- {note}" for note in verification.notes],
         *([f"- {proof.said}"] if proof is not None else []),
-        *[f"- {fact}" for fact in (requirements.said if requirements is not None else ())],
+        *[f"- {fact}" for fact in (checked.said if checked is not None else ())],
         *[f"- Weakened test: {fact}." for fact in weakened.unnamed],
         *[f"- Weakened test, as the design says: {fact}." for fact in weakened.named],
         "",

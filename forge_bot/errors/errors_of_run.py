@@ -41,10 +41,6 @@ class StepFailed(RunError, code="STEP-001"):
     """A step of a pipeline cannot be carried out with what it takes."""
 
 
-class NotStarted(ReportRejected, code="REPORT-002", hint=ReportRejected.hint):
-    """A report came before the one that starts a run."""
-
-
 class WrongAction(ReportRejected, code="REPORT-003", hint=ReportRejected.hint):
     """The report names an action that is not outstanding."""
 

@@ -250,9 +250,7 @@ class RepositoryNeed:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFacts:
-    """The facts that doctor checks. None means that this token may not see it; `hidden` names
-    it.
-    """
+    """The facts that doctor checks. None means that this token may not see it."""
 
     full_name: str
     default_branch: str
@@ -270,7 +268,6 @@ class RepositoryFacts:
     """Names only."""
     rules: tuple[str, ...]
     """Rules that the default branch has, by kind."""
-    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,19 +241,13 @@ def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:
     return tuple(path for path, _ in differences(folder, base, other))
 
 
-def patch_bytes(
-    folder: Path,
-    base: str,
-    other: str,
-    paths: Sequence[str],
-    *,
-    env: Mapping[str, str],
-    attributes: str,
-) -> bytes:
-    """Difference of two trees, given as ids, for `git apply`, under the attributes in a file."""
+def patch_bytes(folder: Path, base: str, other: str, *, attributes: str) -> bytes:
+    """Return the difference of two trees, given as ids, for `git apply`, under the attributes in a
+    file.
+    """
     form = ("--patch", "--binary", "--full-index", "--no-renames")
     settings = ("-c", f"core.attributesFile={attributes}", "-c", "core.quotePath=true")
-    return git(folder, *settings, *_PLAIN, *form, base, other, "--", *paths, env=env).out
+    return git(folder, *settings, *_PLAIN, *form, base, other).out
 
 
 def merge_base(folder: Path, a: str, b: str) -> str:

@@ -226,13 +226,8 @@ def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
     """Names of all files at `ref`, or of those in one folder, from the top of the tree. Submodules
     are not files.
     """
-    return _listed(folder, tree_id(folder, ref), under)
-
-
-@lru_cache(maxsize=8)
-def _listed(folder: Path, tree: str, under: str) -> tuple[str, ...]:
-    """Cache the lists of the trees in use."""
-    return tuple(path for path, entry in _below(folder, tree, under) if entry.mode != SUBMODULE)
+    below = _below(folder, tree_id(folder, ref), under)
+    return tuple(path for path, entry in below if entry.mode != SUBMODULE)
 
 
 def _below(folder: Path, tree: str, path: str) -> Sequence[tuple[str, ListedEntry]]:

@@ -16,31 +16,24 @@ from pathlib import Path
 from forge_bot.errors import BadOption, GitFailed, NotARepository
 from forge_bot.git.changes import StatusEntry, status, untracked_repositories
 from forge_bot.git.commit_history import changed, patch_bytes
-from forge_bot.git.commits import identity
+from forge_bot.git.commits import NewCommit, identity, tree_after
 from forge_bot.git.process import FROM_INPUT, LONG, git, listing
-from forge_bot.git.revisions import HEADS, commit_id, is_ref, ref_target
+from forge_bot.git.revisions import HEADS, commit_id, is_ref, ref_target, tree_id
 
 APPLY = ("--whitespace=nowarn", "--no-ignore-whitespace")
 
 
-@contextlib.contextmanager
-def scratch(folder: Path, *, keep: bool) -> Generator[dict[str, str]]:
-    """Copy the index of the work tree at `folder`, and yield git's environment for the copy.
-    Without `keep` new objects go into a store that vanishes with it.
-    """
+@contextmanager
+def scratch(folder: Path) -> Generator[Mapping[str, str]]:
+    """Copy the index of the work tree at `folder`, and yield git's environment for the copy."""
     with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
         index = Path(name) / "index"
         with contextlib.suppress(FileNotFoundError):
             # With its times: git takes an entry younger than the index for one that it has to
             # compare by content.
-            shutil.copy2(_git_path(folder, "index"), index)
-        env = {"GIT_INDEX_FILE": str(index)}
-        if not keep:
-            store = Path(name) / "objects"
-            store.mkdir()
-            env["GIT_OBJECT_DIRECTORY"] = str(store)
-            env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = quoted(str(_git_path(folder, "objects")))
-        yield env
+            kept = folder / git(folder, "rev-parse", "--git-path", "index").line
+            shutil.copy2(kept, index)
+        yield {"GIT_INDEX_FILE": str(index)}
 
 
 def work_tree(folder: Path, env: Mapping[str, str]) -> str:
@@ -75,20 +68,17 @@ def _add_all(folder: Path, env: Mapping[str, str]) -> None:
         git(folder, *words, *FROM_INPUT, stdin=listing(patterns), env=env, seconds=LONG)
 
 
-def patch(folder: Path, paths: Sequence[str] = (), *, since: str = "HEAD") -> str:
-    """The same, whole and for `apply`, of all files or of those named. Files that text would not
-    keep go in as base 85.
+def patch(folder: Path, paths: Sequence[str], *, since: str = "HEAD") -> str:
+    """Return the changes of these files since a commit, for `apply`. Files that text would not keep
+    go in as base 85.
     """
-    with (
-        scratch(folder, keep=False) as env,
-        tempfile.NamedTemporaryFile("w", prefix="forge-bot-") as attributes,
-    ):
-        trees = (commit_id(folder, since), work_tree(folder, env))
-        raw = patch_bytes(folder, *trees, paths, env=env, attributes=attributes.name)
+    trees = (tree_id(folder, since), tree_after(folder, since, NewCommit("", (), paths)))
+    with tempfile.NamedTemporaryFile("w", prefix="forge-bot-") as attributes:
+        raw = patch_bytes(folder, *trees, attributes=attributes.name)
         if not _safe(raw):
             attributes.write("* -diff\n")
             attributes.flush()
-            raw = patch_bytes(folder, *trees, paths, env=env, attributes=attributes.name)
+            raw = patch_bytes(folder, *trees, attributes=attributes.name)
         # A `diff` attribute in the repository wins over ours; then at least a string and `apply`
         # keep every byte.
         return raw.decode(errors="surrogateescape")
@@ -119,18 +109,6 @@ def _safe(raw: bytes) -> bool:
     return "\r" not in text
 
 
-def _git_path(folder: Path, name: str) -> Path:
-    return folder / git(folder, "rev-parse", "--git-path", name).line
-
-
-def quoted(text: str) -> str:
-    """One entry of a list that git reads by lines or splits at colons (git(1),
-    GIT_ALTERNATE_OBJECT_DIRECTORIES).
-    """
-    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{text}"'
-
-
 RESCUED = "refs/forge-bot/rescued/"
 
 
@@ -152,7 +130,7 @@ def rescue(folder: Path, name: str) -> str | None:
         raise NotARepository(f"{folder} is not the top of a work tree; {top} is.")
     if not status(folder):
         return None
-    with scratch(folder, keep=True) as env:
+    with scratch(folder) as env:
         tree = work_tree(folder, env)
     head, message = commit_id(folder, "HEAD"), "forge-bot: uncommitted work, put aside"
     words = ("commit-tree", "--no-gpg-sign", "-p", head, "-F", "-", tree)
@@ -229,7 +207,7 @@ def status_beside(folder: Path, branch: str) -> tuple[StatusEntry, ...]:
 @contextmanager
 def _index_at(folder: Path, commit: str) -> Generator[Mapping[str, str]]:
     """Make a separate index with the files of a commit, and return git's environment for it."""
-    with scratch(folder, keep=True) as env:
+    with scratch(folder) as env:
         git(folder, "read-tree", "--reset", commit, env=env, seconds=LONG)
         git(folder, "update-index", "-q", "--refresh", env=env, ok=(0, 1), seconds=LONG)
         yield env

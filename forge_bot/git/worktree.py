@@ -3,7 +3,6 @@ removed.
 """
 
 import contextlib
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -89,8 +88,8 @@ class Tree:
             return uncommitted_work.status_beside(self.path, self.beside)
         return changes.status(self.path)
 
-    def patch(self, paths: Sequence[str] = ()) -> str:
-        """Return the same changes for `apply`, of all files or of those named."""
+    def patch(self, paths: Sequence[str]) -> str:
+        """Return the changes of these files since the branch's newest commit, for `apply`."""
         return uncommitted_work.patch(self.path, paths, since=self.tip)
 
     def discard(self, paths: Sequence[str]) -> None:
@@ -127,14 +126,6 @@ class Tree:
         git(self.path, "reset", "--quiet", "--hard", seconds=LONG)
 
 
-# Without -z, which git knows only since 2.36. A path may hold line ends, so the line after it
-# decides where it stops.
-_ENTRY = re.compile(
-    r"^worktree (?P<path>.+?)\n(?=HEAD [0-9a-f]{40,64}$|bare$)(?P<rest>(?:[^\n]+\n)*)",
-    re.MULTILINE | re.DOTALL,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class WorktreeInfo:
     """A registered work tree. `branch` is None when it is detached or bare; prunable ones have lost
@@ -143,15 +134,15 @@ class WorktreeInfo:
 
     path: Path
     branch: str | None
-    locked: bool
     prunable: bool
     lock_reason: str = ""
 
 
 def listed(root: Path) -> tuple[WorktreeInfo, ...]:
     """All registered work trees, the main one first (git-worktree(1), "Porcelain Format")."""
-    text = git(root, "worktree", "list", "--porcelain").line + "\n"
-    return tuple(_info(Path(match["path"]), match["rest"]) for match in _ENTRY.finditer(text))
+    # Without -z, which git knows only since 2.36: paths with line ends are not told whole.
+    entries = git(root, "worktree", "list", "--porcelain").line.split("\n\n")
+    return tuple(_info(entry) for entry in entries if entry.startswith("worktree "))
 
 
 def is_checked_out(root: Path, branch: str) -> bool:
@@ -161,13 +152,12 @@ def is_checked_out(root: Path, branch: str) -> bool:
     return any(info.branch == branch for info in listed(root))
 
 
-def _info(path: Path, rest: str) -> WorktreeInfo:
-    facts = {key: value for key, _, value in (line.partition(" ") for line in rest.splitlines())}
-    ref = facts.get("branch", "")
+def _info(entry: str) -> WorktreeInfo:
+    facts = {key: value for key, _, value in (line.partition(" ") for line in entry.splitlines())}
+    path, ref = Path(facts["worktree"]), facts.get("branch", "")
     return WorktreeInfo(
         path=path,
         branch=ref.removeprefix(HEADS) if ref.startswith(HEADS) else None,
-        locked="locked" in facts,
         prunable="prunable" in facts or ("locked" not in facts and not path.exists()),
         lock_reason=facts.get("locked", ""),
     )

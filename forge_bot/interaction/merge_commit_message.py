@@ -16,7 +16,7 @@ from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.state import Decision, State, TaskState
 from forge_bot.errors import ReportsDamaged
 from forge_bot.prompts import escape
-from forge_bot.store import Request, read_request
+from forge_bot.store.run_folder import Request, read_request
 from forge_bot.values import PhaseId, TaskId
 
 LONGEST_TITLE = 72

@@ -17,7 +17,7 @@ from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN
 from forge_bot.knowledge.search_index import Ranking, words
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import short_line
 from forge_bot.values import Finding, Frozen, RunStatus, Severity
 

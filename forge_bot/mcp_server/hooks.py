@@ -20,8 +20,8 @@ from forge_bot.errors import ForgeError
 from forge_bot.git import Repository
 from forge_bot.runs.find_runs import run_in
 from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot
-from forge_bot.settings import load_config
-from forge_bot.store import SPECS
+from forge_bot.settings.config import load_config
+from forge_bot.store.run_folder import SPECS
 
 BLOCK = 2
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}

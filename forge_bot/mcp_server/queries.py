@@ -30,7 +30,7 @@ from forge_bot.runs.find_runs import RunInfo, raw_file, run_in, run_standing
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_snapshot import RunSnapshot, run_snapshot
 from forge_bot.settings.load_pipeline import load_descriptor, pipeline_names
-from forge_bot.store import SPECS, read_request
+from forge_bot.store.run_folder import SPECS, read_request
 
 _RUNS_SHOWN = 20
 

@@ -24,8 +24,8 @@ from forge_bot.mcp_server.tool_results import AtNode
 from forge_bot.runs.find_runs import RunInfo, run_in, runs
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
-from forge_bot.settings import Config, load_config
-from forge_bot.store import SPECS, Workspace
+from forge_bot.settings.config import Config, load_config
+from forge_bot.store.run_folder import SPECS, Workspace
 
 _NAME = re.compile(r"[^/\\\0]{1,200}")
 

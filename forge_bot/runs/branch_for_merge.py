@@ -22,7 +22,7 @@ from forge_bot.git.revisions import HEADS, REMOTES, is_ancestor, ref_target
 from forge_bot.runs.code_commits import BASE, PEOPLE, RUN, code_branch_moves
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import keep_record
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import several
 from forge_bot.values import Frozen, RunStatus
 

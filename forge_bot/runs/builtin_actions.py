@@ -9,7 +9,8 @@ from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import drafted_document
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared, head_of
-from forge_bot.engine.verification_report import section
+from forge_bot.engine.state import Verification
+from forge_bot.engine.verification_report import commands_section
 from forge_bot.errors import ForgeError, GitFailed
 from forge_bot.git import blob_id
 from forge_bot.project.graph.verify_graph import broken_rules
@@ -104,7 +105,14 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )
-    table = section(results, state.baseline, judgement, proof, requirements, weakened)
+    verification = Verification(
+        **dict(judgement),
+        results=results,
+        red_before_green=proof,
+        requirements=requirements,
+        weakened=weakened,
+    )
+    table = commands_section(state.replace(verification=verification))
     raw = run.workspace.write(artifact, f"# Final verification\n\n{table}")
     return CommandsRan(
         **head_of(action.action_id, run.now()),

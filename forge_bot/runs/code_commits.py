@@ -37,9 +37,8 @@ from forge_bot.interaction.merge_commit_message import (
     task_message,
 )
 from forge_bot.prompts import escape
-from forge_bot.settings import Config
-from forge_bot.store import SPECS, slug
-from forge_bot.store.run_folder import STATE
+from forge_bot.settings.config import Config
+from forge_bot.store.run_folder import SPECS, STATE, slug
 from forge_bot.values import Frozen, TaskId
 
 RUN = "Forge-Run"

@@ -33,13 +33,12 @@ from forge_bot.runs.run_files import (
 from forge_bot.runs.this_process import now, this_process
 from forge_bot.settings.config import folder_of
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import (
+from forge_bot.store.run_folder import (
     Request,
     Workspace,
     branch_name,
     render_request,
     slug,
-    told_when_full,
     workspace_name,
 )
 from forge_bot.values import Effort, Frozen
@@ -159,10 +158,7 @@ def create_run(
     plan, stamp = beginning.plan, now()
     head = beginning.base or repository.head()
     wanted = workspace_name(stamp.date(), beginning.draft.source.id, plan.slug)
-    with (
-        told_when_full(run_paths(repository, wanted).written),
-        free_run(repository, wanted, this_process()) as name,
-    ):
+    with free_run(repository, wanted, this_process()) as name:
         remember_state_folder(repository)
         places = run_paths(repository, name)
         new = _Start(repository, beginning, pipeline, name, head, stamp)

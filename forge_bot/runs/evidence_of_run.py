@@ -20,9 +20,8 @@ from forge_bot.runs.code_commits import code_so_far
 from forge_bot.runs.find_runs import fetch_ended, resolve_run
 from forge_bot.runs.run_files import last_commit
 from forge_bot.runs.run_snapshot import folded
-from forge_bot.settings import Config
-from forge_bot.store import SPECS, read_request
-from forge_bot.store.run_folder import REPORTS, STATE, read_reports, state_file
+from forge_bot.settings.config import Config
+from forge_bot.store.run_folder import REPORTS, SPECS, STATE, read_reports, read_request, state_file
 from forge_bot.text_format import several
 
 EVIDENCE = "evidence.json"

@@ -14,8 +14,8 @@ from forge_bot.errors import AmbiguousRun, ForgeError, GitFailed, UnknownRun
 from forge_bot.git import Ref, Repository, remotes
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES, last_known
 from forge_bot.remedies import Remedy
-from forge_bot.store import SPECS, inside
-from forge_bot.store.run_folder import CARRIED, REPORTS, STATE
+from forge_bot.store.files import inside
+from forge_bot.store.run_folder import CARRIED, REPORTS, SPECS, STATE
 from forge_bot.values import Recorded, RunStatus, unless_empty
 
 _OVER = frozenset({RunStatus.COMPLETED, RunStatus.ABANDONED})

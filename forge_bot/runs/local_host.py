@@ -42,7 +42,7 @@ from forge_bot.runs.publish_result import Publisher
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import read_kept
 from forge_bot.runs.this_process import now
-from forge_bot.store import write_whole
+from forge_bot.store.files import write_whole
 from forge_bot.values import TaskId
 
 

@@ -21,8 +21,7 @@ from forge_bot.runs.find_runs import RunInfo, runs
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.settings.config import CapSettings
-from forge_bot.store import SPECS
-from forge_bot.store.run_folder import REPORTS
+from forge_bot.store.run_folder import REPORTS, SPECS
 from forge_bot.text_format import money
 from forge_bot.values import Frozen, Recorded, Usage
 

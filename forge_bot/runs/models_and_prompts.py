@@ -16,8 +16,8 @@ from forge_bot.git import Repository
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import run_paths
-from forge_bot.settings import Config
-from forge_bot.store import write_whole
+from forge_bot.settings.config import Config
+from forge_bot.store.files import write_whole
 from forge_bot.store.run_folder import CARRIED
 from forge_bot.values import TaskId, Tier
 

@@ -27,9 +27,17 @@ from forge_bot.runs.run_files import (
     run_paths,
 )
 from forge_bot.runs.this_process import local_user, stop_on_signals, this_process
-from forge_bot.settings import Config
-from forge_bot.store import SPECS, Workspace, held, told_when_full
-from forge_bot.store.run_folder import CARRIED, REPORTS, STATE, refuse_other_schema, state_file
+from forge_bot.settings.config import Config
+from forge_bot.store.files import held
+from forge_bot.store.run_folder import (
+    CARRIED,
+    REPORTS,
+    SPECS,
+    STATE,
+    Workspace,
+    refuse_other_schema,
+    state_file,
+)
 from forge_bot.values import Inspection
 
 _SHOWN = 10
@@ -163,7 +171,6 @@ def held_tree(
     """Lock a run for this process: yield its places, its work tree, and notices of repairs."""
     places = run_paths(repository, info.name)
     with (
-        told_when_full(places.written),
         held(places.lock, f"the run {info.name}", this_process()) as killed,
         stop_on_signals(),
     ):

@@ -46,7 +46,8 @@ from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run import Run
 from forge_bot.sentences import hint_of
 from forge_bot.settings.protected_paths import protected_changes
-from forge_bot.store import SPECS, inside, write_whole
+from forge_bot.store.files import inside, write_whole
+from forge_bot.store.run_folder import SPECS
 
 LARGEST_OUTPUT = 1_000_000
 """Characters of what a step gives."""

@@ -31,7 +31,7 @@ from forge_bot.runs.branch_for_merge import (
 from forge_bot.runs.code_commits import states_types
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed
-from forge_bot.store import write_whole
+from forge_bot.store.files import write_whole
 from forge_bot.values import Frozen
 
 PULL_REQUEST = "pull-request.md"

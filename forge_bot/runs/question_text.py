@@ -6,7 +6,6 @@ its risks, the findings of its review, and the cost.
 
 from collections.abc import Iterable
 
-from forge_bot.artifacts.design_outline import DesignOutline
 from forge_bot.gate.arguments import SHOWN_DIGEST
 from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
@@ -37,8 +36,6 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         approach=overview.outline.approach if approach else "",
         changed=changed_lines(data.difference),
         difference=data.difference,
-        # A draft shows them.
-        interfaces=() if overview.drafted else _untold_interfaces(overview.outline),
         risks=risks[:shown],
         more_risks=len(risks) - len(risks[:shown]),
         reviews=[(verdict_words(review.verdict), review) for review in overview.reviews],
@@ -46,15 +43,6 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         more_findings=len(heaviest) - len(heaviest[:most]),
         requirements=data.requirements,
     )
-
-
-def _untold_interfaces(outline: DesignOutline) -> list[str]:
-    """Return the interfaces that no file's change names in full."""
-    return [
-        name
-        for name in outline.interfaces
-        if not any(name in file.change for file in outline.files)
-    ]
 
 
 def question_text(

@@ -53,10 +53,17 @@ from forge_bot.runs.code_commits import (
 from forge_bot.runs.evidence_of_run import EVIDENCE, evidence_file, statement
 from forge_bot.runs.run_files import RunPaths, free_branch, run_paths
 from forge_bot.runs.this_process import now
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import Request, Workspace, read_request
-from forge_bot.store.run_folder import REPORTS, STATE, read_reports, state_file
+from forge_bot.store.run_folder import (
+    REPORTS,
+    STATE,
+    Request,
+    Workspace,
+    read_reports,
+    read_request,
+    state_file,
+)
 
 
 class HandedFiles(NamedTuple):

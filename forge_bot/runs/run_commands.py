@@ -52,7 +52,7 @@ from forge_bot.runs.frozen_attachments import FrozenFiles
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import local_user, phase_named
 from forge_bot.settings.approvals import ApprovalCase
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import code_block
 from forge_bot.values import Effort, Frozen, PhaseId, RunStatus
 

@@ -27,7 +27,8 @@ from forge_bot.git.revisions import (
 from forge_bot.resources import state_home
 from forge_bot.runs.find_runs import RunInfo, fetch_ended, runs
 from forge_bot.runs.this_process import this_process
-from forge_bot.store import SPECS, held, write_whole
+from forge_bot.store.files import held, write_whole
+from forge_bot.store.run_folder import SPECS
 from forge_bot.values import Frozen
 
 _MARK = "forge-bot/state-folder"
@@ -45,12 +46,6 @@ class RunPaths(Frozen):
     judged: Path
     journal: Path
     lock: Path
-    git: Path
-
-    @property
-    def written(self) -> tuple[Path, ...]:
-        """Folders on the disks that a run needs room on."""
-        return (self.home, self.git)
 
 
 def run_paths(repository: Repository, run: str) -> RunPaths:
@@ -68,7 +63,6 @@ def run_paths(repository: Repository, run: str) -> RunPaths:
         judged=home / "judged",
         journal=home / "journal.jsonl",
         lock=common / "forge-bot" / f"{run}.lock",
-        git=common,
     )
 
 

@@ -19,10 +19,9 @@ from forge_bot.git import Repository
 from forge_bot.git.commit_history import last_commit_before, lines_touched
 from forge_bot.git.revisions import HEADS, REMOTES, ref_target
 from forge_bot.runs.find_runs import RunInfo, artifact_text, raw_file, runs
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import SPECS
-from forge_bot.store.run_folder import REPORTS, STATE, read_reports, read_state
+from forge_bot.store.run_folder import REPORTS, SPECS, STATE, read_reports, read_state
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:

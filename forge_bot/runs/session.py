@@ -48,7 +48,7 @@ from forge_bot.runs.this_process import (
     phase_named,
     time_limit,
 )
-from forge_bot.settings import Config, load_config
+from forge_bot.settings.config import Config, load_config
 from forge_bot.values import PhaseId, Tier
 
 VIA = "terminal"

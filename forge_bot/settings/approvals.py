@@ -184,12 +184,11 @@ class People(NamedTuple):
 
 
 class Standing(Frozen):
-    """One need and its state: who may meet it, the approvals that count so far, whether an admin
-    may approve too, and the names that are no longer here or cannot be read.
+    """One need and its state: the approvals that count so far, whether an admin may approve too,
+    and the names that are no longer here or cannot be read.
     """
 
     need: ApprovalNeed
-    able: frozenset[str]
     given: tuple[str, ...]
     asks_admin: bool
     missing: tuple[str, ...] = ()
@@ -285,7 +284,6 @@ def standing(
     }
     return Standing(
         need=need,
-        able=frozenset(able),
         given=tuple(given.values()),
         asks_admin=asks_admin,
         missing=tuple(missing),

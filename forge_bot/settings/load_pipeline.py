@@ -32,10 +32,14 @@ def pipeline_names(root: Path | None) -> tuple[str, ...]:
 def _parse(text: str, place: str) -> "Pipeline | StepPipeline":
     # A server reads the same text at every call; YAML takes longer to read than all else that a
     # call does.
+    from forge_bot.engine.pipeline import StepPipeline
     from forge_bot.settings.yaml_file import raise_problems, read_with_lines
 
     descriptor, lines = read_with_lines(text, place, _descriptor(), BadPipeline)
-    raise_problems(_problems(descriptor), place, lines, BadPipeline)
+    if isinstance(descriptor, StepPipeline):
+        from forge_bot.engine.step_contracts import problems_of
+
+        raise_problems(problems_of(descriptor), place, lines, BadPipeline)
     return descriptor
 
 
@@ -44,16 +48,6 @@ def _descriptor() -> "TypeAdapter[Pipeline | StepPipeline]":
     from forge_bot.engine.pipeline import Descriptor
 
     return TypeAdapter(Descriptor)
-
-
-def _problems(descriptor: "Pipeline | StepPipeline") -> list[tuple[tuple[str | int, ...], str]]:
-    from forge_bot.engine.pipeline import Pipeline
-
-    if isinstance(descriptor, Pipeline):
-        return []
-    from forge_bot.engine.step_contracts import problems_of
-
-    return problems_of(descriptor)
 
 
 def load_pipeline(name: str, root: Path | None) -> "Pipeline":

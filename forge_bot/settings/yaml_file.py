@@ -61,8 +61,18 @@ def read_with_lines(
         raise error(f"{name} is not YAML.", details=(f"{name}:{line}: {what}",)) from problem
     except (yaml.YAMLError, ValueError) as problem:
         raise error(f"{name} is not YAML.", details=(f"{name}: {problem}",)) from problem
-    contents = YamlContents(value if value is not None else {}, lines, twice)
-    return _validate(contents, name, adapter, error, keys), lines
+    details = [f"{name}:{line}: the key {key!r} stands twice" for key, line in twice]
+    try:
+        parsed = adapter.validate_python({} if value is None else value)
+    except ValidationError as problem:
+        details += [
+            _describe_problem(name, lines, entry["loc"], _plainly(entry, keys))
+            for entry in problem.errors()
+        ]
+        raise _invalid(name, details, error) from problem
+    if details:
+        raise _invalid(name, details, error)
+    return parsed, lines
 
 
 def raise_problems(
@@ -72,28 +82,6 @@ def raise_problems(
     if wrong:
         details = [_describe_problem(name, lines, place, message) for place, message in wrong]
         raise _invalid(name, details, error)
-
-
-def _validate(
-    contents: "YamlContents",
-    name: str,
-    adapter: TypeAdapter[T],
-    error: type[SetupError],
-    keys: Sequence[str],
-) -> T:
-    value, lines, twice = contents
-    details = [f"{name}:{line}: the key {key!r} stands twice" for key, line in twice]
-    try:
-        parsed = adapter.validate_python(value)
-    except ValidationError as problem:
-        details += [
-            _describe_problem(name, lines, entry["loc"], _plainly(entry, keys))
-            for entry in problem.errors()
-        ]
-        raise _invalid(name, details, error) from problem
-    if details:
-        raise _invalid(name, details, error)
-    return parsed
 
 
 def _plainly(entry: "ErrorDetails", keys: Sequence[str]) -> str:

@@ -53,7 +53,7 @@ from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
 from forge_bot.runs.open_run import look_at_run, open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from forge_bot.store.files import waited_for
 from forge_bot.temporal.workflow_messages import Order, Said, Stands
 from forge_bot.temporal.workflows import ACTIVITY_OF_ACTION, GO_ON

@@ -27,8 +27,7 @@ from forge_bot.errors import (
 from forge_bot.git import Repository
 from forge_bot.runs.run_files import read_kept, run_paths
 from forge_bot.sandbox.helper_processes import keeper
-from forge_bot.store import write_whole
-from forge_bot.store.files import waited_for
+from forge_bot.store.files import waited_for, write_whole
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from forge_bot.git import Repository
 from forge_bot.runs.evidence_of_run import verify_evidence
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from tests.fakes import script
 from tests.fakes.github import FakeGitHub
 from tests.fakes.sample import Sample

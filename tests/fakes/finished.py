@@ -20,8 +20,8 @@ from forge_bot.runs.models_and_prompts import prompts_for
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
-from forge_bot.settings import Config
-from forge_bot.store import SPECS, Workspace
+from forge_bot.settings.config import Config
+from forge_bot.store.run_folder import SPECS, Workspace
 from forge_bot.values import TaskId
 from tests.fakes.bench import Bench
 

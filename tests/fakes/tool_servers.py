@@ -14,7 +14,7 @@ from forge_bot.runs.capabilities.outside_capabilities import (
     agree,
     capability_setup,
 )
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 
 SERVER = Path(__file__).parent / "unruly_server.py"
 

@@ -14,7 +14,7 @@ from forge_bot.forge.types import AccountKind, ActorPart, Nothing, Trigger
 from forge_bot.gate.environment_variables import Inputs
 from forge_bot.gate.events import Intent, issue_of_branch, read_request
 from forge_bot.gate.people import RequestedOperation
-from forge_bot.store import branch_name
+from forge_bot.store.run_folder import branch_name
 from tests.gate.payloads import (
     Json,
     changed,

@@ -28,7 +28,7 @@ def test_hooks_never_run_wherever_they_lie(scene: Scene, place: str) -> None:
 
     tree = scene.repository.add_worktree(scene.beside / "work", "work")
     scene.write("new.txt", "new", at=tree.path)
-    text = tree.patch()
+    text = tree.patch(["new.txt"])
     assert tree.rescue("x")
     tree.apply(text)
     assert tree.commit("step", (("A", "b"),), (".",))

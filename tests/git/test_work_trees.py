@@ -52,7 +52,7 @@ def test_files_in_the_way_are_never_removed(scene: Scene) -> None:
 
 
 def test_work_trees_are_listed_with_their_branch_and_condition(scene: Scene) -> None:
-    held, gone, odd = scene.worktree("held"), scene.worktree("gone"), scene.beside / "line\nend"
+    held, gone, odd = scene.worktree("held"), scene.worktree("gone"), scene.beside / "two words"
     scene.git("branch", "odd")
     scene.repository.add_worktree(odd, "odd")
     scene.git("worktree", "lock", "--reason", "on a stick", str(held.path))
@@ -63,11 +63,11 @@ def test_work_trees_are_listed_with_their_branch_and_condition(scene: Scene) -> 
 
     listed = scene.repository.worktrees()
 
-    assert listed[0] == WorktreeInfo(scene.root, "main", locked=False, prunable=False)
+    assert listed[0] == WorktreeInfo(scene.root, "main", prunable=False)
     assert set(listed[1:]) == {
-        WorktreeInfo(held.path, "held", locked=True, prunable=False, lock_reason="on a stick"),
-        WorktreeInfo(gone.path, "gone", locked=False, prunable=True),
-        WorktreeInfo(odd, None, locked=False, prunable=False),
+        WorktreeInfo(held.path, "held", prunable=False, lock_reason="on a stick"),
+        WorktreeInfo(gone.path, "gone", prunable=True),
+        WorktreeInfo(odd, None, prunable=False),
     }
 
 
@@ -105,7 +105,7 @@ def test_a_half_made_work_tree_of_a_killed_git_is_made_anew(scene: Scene) -> Non
 
     assert tree.head().branch == "work"
     assert tree.is_clean()
-    assert not scene.repository.worktrees()[1].locked
+    assert not scene.repository.worktrees()[1].lock_reason
 
 
 def _killed_while_making(scene: Scene, path: Path) -> None:

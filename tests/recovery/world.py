@@ -18,8 +18,7 @@ from forge_bot.git import blob_id
 from forge_bot.git.revisions import ENDED
 from forge_bot.resources import templates
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import SPECS
-from forge_bot.store.run_folder import REPORTS, STATE, state_file
+from forge_bot.store.run_folder import REPORTS, SPECS, STATE, state_file
 from tests.fakes.sample import by_script
 from tests.fakes.warm_python import warm_python
 from tests.recovery.play import Play

@@ -17,7 +17,7 @@ from forge_bot.runs.inquiry import Inquirer, answer_in
 from forge_bot.runs.notifications import Notice
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from forge_bot.values import Tier, Usage
 from tests.fakes.sample import Sample
 from tests.fakes.script import look

@@ -25,8 +25,7 @@ from forge_bot.runs.model_access import (
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import Outcome, now
-from forge_bot.settings import Config
-from forge_bot.settings.config import CapSettings
+from forge_bot.settings.config import CapSettings, Config
 from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, task_of, wrote
 
 FOUR = tuple(Planned(number, (f"{number}.txt",)) for number in "1234")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, RunIntent, run_checks
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from tests.fakes import clones
 from tests.fakes.sample import Sample
 

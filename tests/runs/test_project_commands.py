@@ -15,7 +15,7 @@ from forge_bot.runs.notifications import CommandBegan, Notice
 from forge_bot.runs.project_commands.command_runner import reports_of
 from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from forge_bot.values import CommandResult
 from tests.fakes.rows import rows
 from tests.runs.test_tries import RIGHT, commands, stage, talker

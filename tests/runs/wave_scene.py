@@ -20,7 +20,7 @@ from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import Outcome
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Tier, Usage
 from tests.fakes.script import HEADINGS

@@ -14,7 +14,7 @@ from forge_bot.runs.project_commands.installation import Foundation
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.sandbox.backends import failure_reason
 from forge_bot.sandbox.box import BackendName
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from forge_bot.values import CommandResult
 from tests.security.scene import git
 

@@ -13,7 +13,7 @@ from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.request_draft import RequestDraft
 from forge_bot.runs.run import KEPT
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from forge_bot.settings.load_pipeline import load_pipeline
 from tests.fakes.kept_samples import made
 

@@ -21,7 +21,7 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.open_run import open_run
 from forge_bot.runs.run import Run
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from forge_bot.values import PhaseId, TaskId, Tier
 from tests.fakes import script
 from tests.runs.test_drafts import APPROVED, drafted

@@ -19,7 +19,7 @@ from forge_bot.runs.run_commands import PersonAnswer
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import hint_of
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from forge_bot.values import CommandResult, Tier
 from tests.fakes.rows import rows
 from tests.runs.wave_scene import PIPELINE, Answer, Planned, Stage, Talker, done, task_of, wrote

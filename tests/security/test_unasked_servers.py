@@ -17,7 +17,7 @@ from forge_bot.agent.tools.mcp_client import MCPToolInfo
 from forge_bot.agent.tools.tool_catalogue import tool_digest
 from forge_bot.runs.capabilities.outside_capabilities import CapabilityOptions, capability_setup
 from forge_bot.sandbox.backends import boxed_program
-from forge_bot.settings import load_config
+from forge_bot.settings.config import load_config
 from tests.cli.test_tools_in_a_run import asks
 from tests.fakes import script
 from tests.fakes.rows import rows

@@ -6,8 +6,7 @@ import pytest
 
 from forge_bot.errors import BadConfig, BadPipeline
 from forge_bot.resources import state_home
-from forge_bot.settings import Config
-from forge_bot.settings.config import parse_config
+from forge_bot.settings.config import Config, parse_config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.values import Tier
 from tests.fakes.rows import rows

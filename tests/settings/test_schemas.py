@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from forge_bot.engine.pipeline import Descriptor
 from forge_bot.forge import schema_address
 from forge_bot.resources import templates
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from tests.test_how_to import CONFIGURATIONS
 
 SHAPES: dict[str, TypeAdapter[object]] = {

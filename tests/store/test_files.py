@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge_bot.errors import PathEscapes, RunBusy, WriteFailed
-from forge_bot.store import branch_name, held, inside, slug, workspace_name, write_whole
+from forge_bot.store.files import held, inside, write_whole
+from forge_bot.store.run_folder import branch_name, slug, workspace_name
 
 # -- names
 # --------------------------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ def test_a_lock_goes_with_its_process_however_it_ends(tmp_path: Path) -> None:
     code = f"""
 import os
 from pathlib import Path
-from forge_bot.store import held
+from forge_bot.store.files import held
 with held(Path({str(lock)!r}), "x"):
     os.kill(os.getpid(), 9)
 """

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from forge_bot.engine import REPORT, fold
 from forge_bot.errors import OtherSchema, ReportsDamaged
-from forge_bot.store import Request, Workspace, read_request, render_request
-from forge_bot.store.run_folder import refuse_other_schema, state_file
+from forge_bot.store.run_folder import (
+    Request,
+    Workspace,
+    read_request,
+    refuse_other_schema,
+    render_request,
+    state_file,
+)
 from forge_bot.values import Effort, Source
 from tests.fakes.bench import DEVELOP, Bench
 

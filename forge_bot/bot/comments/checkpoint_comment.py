@@ -19,7 +19,6 @@ from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.question_text import changed_lines, first_screen
 from forge_bot.sentences import say
-from forge_bot.text_format import right_to_left
 
 
 def checkpoint(view: RunView) -> str:
@@ -54,8 +53,6 @@ def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
         asked=Markdown(asked_for(view, gate).removesuffix(".")),
         version=gate.round if gate.reason is None else 1,
         title=state.title,
-        # GitHub sets a whole paragraph from right to left where its first letter is written so.
-        below=Markdown("\n\n" if right_to_left(state.title) else "  \n"),
         subject=Markdown(_subject(question, gate)),
         first_screen=Markdown(first_screen(question)),
         by_hand=view.by_hand,

@@ -27,7 +27,7 @@ from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import say
-from forge_bot.store import UnreadComment
+from forge_bot.store.run_folder import UnreadComment
 from forge_bot.values import Frozen, NothingToDo, RunStatus, TaskId
 
 _FORMS = ("headline", "detail", "tone", "reaction", "outcome")

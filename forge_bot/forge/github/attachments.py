@@ -4,20 +4,20 @@ minutes, which GitHub shows to who may read the issue.
 """
 
 import html
-import http.client
 import re
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin, urlsplit
 
 from forge_bot.errors import GitHubError
-from forge_bot.forge.github.gate_client import StayingHandler
+from forge_bot.forge.github.gate_client import staying_opener
 from forge_bot.forge.github.names import HOST
 from forge_bot.forge.plain_image import MOST_BYTES
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 _HOSTS = frozenset(
     {
@@ -57,24 +57,28 @@ class AttachmentReader:
     def __init__(self, server: str, rendered: Callable[[], str]) -> None:
         self._server = urlsplit(server)
         self._rendered = rendered
-        self._opener = urllib.request.build_opener(StayingHandler)
+        self._opener = staying_opener()
 
     def read(self, address: str, most: int = MOST_BYTES) -> bytes:
         """Return the bytes of an attachment, at most so many. Raises NotFetched."""
+        from http.client import HTTPException
+        from urllib.error import HTTPError
+        from urllib.request import Request
+
         until, place = time.monotonic() + _SECONDS, self._signed(address)
         for _ in range(_REDIRECTS + 1):
             self._check(place)
             try:
                 # The hosts are those above, over https.
-                request = urllib.request.Request(place, headers={"User-Agent": "forge-bot"})  # noqa: S310
+                request = Request(place, headers={"User-Agent": "forge-bot"})  # noqa: S310
                 with self._opener.open(request, timeout=10) as reply:
-                    return _read(cast("http.client.HTTPResponse", reply), most, until)
-            except urllib.error.HTTPError as error:
+                    return _read(cast("HTTPResponse", reply), most, until)
+            except HTTPError as error:
                 with error:
                     if error.code not in _MOVED:
                         raise NotFetched(_refusal(error.code)) from None
                     place = urljoin(place, error.headers.get("Location", ""))
-            except (OSError, ValueError, http.client.HTTPException) as error:
+            except (OSError, ValueError, HTTPException) as error:
                 raise NotFetched(f"it could not be fetched ({type(error).__name__})") from None
         raise NotFetched("it leads from one address to the next")
 
@@ -114,7 +118,7 @@ def _is_github(host: str) -> bool:
     return host.lower() == HOST
 
 
-def _read(reply: http.client.HTTPResponse, most: int, until: float) -> bytes:
+def _read(reply: "HTTPResponse", most: int, until: float) -> bytes:
     too_large = f"it has more than {most:,} bytes"
     if (reply.length or 0) > most:
         raise NotFetched(too_large)

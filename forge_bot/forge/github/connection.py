@@ -5,7 +5,6 @@ refusal means: the failed step, the reason and the way out.
 import re
 import time
 from collections.abc import Callable, Mapping
-from email.utils import parsedate_to_datetime
 from functools import cached_property, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
@@ -210,6 +209,8 @@ def _seconds_until_reset(headers: Headers) -> int | None:
     """Return the seconds by GitHub's own clock, from the same response: the clock of this machine
     may be wrong.
     """
+    from email.utils import parsedate_to_datetime
+
     reset = headers.get("x-ratelimit-reset", "")
     try:
         now = parsedate_to_datetime(headers["date"]).timestamp()

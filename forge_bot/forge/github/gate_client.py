@@ -4,18 +4,19 @@ reason why there is none, never an exception.
 The own comments are found by their hidden marks, so that nothing is written twice.
 """
 
-import http.client
 import json
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from forge_bot.forge.json_values import Node, read_json
 from forge_bot.forge.types import Account, AccountKind, Membership, Role, UnknownRole, account_named
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+    from urllib.request import OpenerDirector
 
 # -- accounts and roles
 # --------------------------------------------------------------------------------------------------
@@ -103,11 +104,17 @@ class ApiAnswer:
         return self.reason or f"status {self.status} {self.body.text('message')[:100]}".strip()
 
 
-class StayingHandler(urllib.request.HTTPRedirectHandler):
-    """A redirect is no answer: urllib would send the token along to wherever it leads."""
+def staying_opener() -> "OpenerDirector":
+    """Return an opener for which a redirect is no answer: urllib would send the token along to
+    wherever it leads.
+    """
+    from urllib.request import HTTPRedirectHandler, build_opener
 
-    def redirect_request(self, *_redirect: object, **_more: object) -> None:
-        """Follow nothing."""
+    class Staying(HTTPRedirectHandler):
+        def redirect_request(self, *_redirect: object, **_more: object) -> None:
+            pass
+
+    return build_opener(Staying)
 
 
 _BROKEN = frozenset({0, 500, 502, 503, 504})
@@ -122,7 +129,7 @@ class GateClient:
     def __init__(self, api: str, repository: str, token: str) -> None:
         self._base = f"{api}/repos/{repository}"
         self._token = token
-        self._opener = urllib.request.build_opener(StayingHandler)
+        self._opener = staying_opener()
 
     def membership(self, login: str) -> Membership:
         """Return a person's role here, or why it is not known."""
@@ -163,8 +170,12 @@ class GateClient:
         return self._ask_once(method, path, body)
 
     def _ask_once(self, method: str, path: str, body: Mapping[str, str] | None) -> ApiAnswer:
+        from http.client import HTTPException
+        from urllib.error import HTTPError
+        from urllib.request import Request
+
         # The address begins with that of the API, which the runner names.
-        request = urllib.request.Request(  # noqa: S310
+        request = Request(  # noqa: S310
             f"{self._base}/{path}",
             method=method,
             data=None if body is None else json.dumps(body).encode(),
@@ -177,13 +188,13 @@ class GateClient:
             },
         )
         try:
-            reply = cast("http.client.HTTPResponse", self._opener.open(request, timeout=TIMEOUT))
+            reply = cast("HTTPResponse", self._opener.open(request, timeout=TIMEOUT))
             with reply:
                 return _read(reply.status, reply)
-        except urllib.error.HTTPError as error:
+        except HTTPError as error:
             with error:
                 return _read(error.code, error)
-        except (OSError, ValueError, http.client.HTTPException) as error:
+        except (OSError, ValueError, HTTPException) as error:
             reason = f"GitHub could not be asked: {type(error).__name__}"
             return ApiAnswer(0, Node(), reason)
 

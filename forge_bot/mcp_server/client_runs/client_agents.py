@@ -31,7 +31,8 @@ from forge_bot.runs.models_and_prompts import own_prompts
 from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
-from forge_bot.store import SPECS, write_whole
+from forge_bot.store.files import write_whole
+from forge_bot.store.run_folder import SPECS
 from forge_bot.values import TaskId, Usage
 
 Shares = Mapping[TaskId | None, tuple[str, ...]]

@@ -11,7 +11,7 @@ from forge_bot.git import blob_id
 from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import RunPaths, read_kept
-from forge_bot.store import write_whole
+from forge_bot.store.files import write_whole
 from forge_bot.values import Frozen
 
 _FILE = "dispatch.json"

@@ -25,7 +25,7 @@ from forge_bot.runs.request_draft import (
 )
 from forge_bot.runs.run_snapshot import run_snapshot
 from forge_bot.runs.this_process import now
-from forge_bot.store import SPECS, slug, workspace_name
+from forge_bot.store.run_folder import SPECS, slug, workspace_name
 from forge_bot.values import Effort, Frozen, Source, source_of_issue
 
 _SHORTEST = 3

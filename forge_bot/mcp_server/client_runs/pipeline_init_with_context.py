@@ -49,7 +49,7 @@ from forge_bot.runs.question import Choice
 from forge_bot.runs.this_process import local_user
 from forge_bot.sentences import listed
 from forge_bot.settings.load_pipeline import load_pipeline
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.values import Effort, Frozen, Source
 
 _ANSWERS = "## Discussion Answers"

@@ -24,8 +24,7 @@ from forge_bot.project.graph.project_graph import (
 from forge_bot.project.graph.stacks.all_stacks import STACKS, resolves, stack_for
 from forge_bot.project.graph.syntax import FileFacts, Stack
 from forge_bot.project.scoped_commands import scoped_commands
-from forge_bot.settings import Config
-from forge_bot.settings.config import CONFIG, parse_config
+from forge_bot.settings.config import CONFIG, Config, parse_config
 from forge_bot.values import CommandName
 
 LINK = "120000"

@@ -59,8 +59,7 @@ from forge_bot.runs.project_commands.project import most_seconds, project_of
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
-from forge_bot.store import SPECS
-from forge_bot.store.run_folder import CARRIED
+from forge_bot.store.run_folder import CARRIED, SPECS
 from forge_bot.values import TaskId, Tier
 
 _LETTERS = 3

@@ -28,7 +28,7 @@ from forge_bot.runs.agent_work.artifact_contract import (
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.settings.protected_paths import protected_changes
-from forge_bot.store import inside, write_whole
+from forge_bot.store.files import inside, write_whole
 from forge_bot.values import Inspection, TaskId, Usage, Verdict
 
 _MOST_OF_DRAFT = 40_000

@@ -30,14 +30,14 @@ from forge_bot.resources import state_home
 from forge_bot.runs.notifications import Notify, warning
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import read_kept, run_paths
-from forge_bot.settings import Config
 from forge_bot.settings.capability_file import (
     CAPABILITY_FILE,
     SKILLS,
     MCPServerConfig,
     load_capability_file,
 )
-from forge_bot.store import write_whole
+from forge_bot.settings.config import Config
+from forge_bot.store.files import write_whole
 from forge_bot.text_format import cut
 from forge_bot.values import CapabilityUse, Frozen
 
@@ -226,7 +226,7 @@ class OutsideCapabilities:
             self._ready = True
 
     def uses(self, results: Sequence[CapabilityResult]) -> tuple[CapabilityUse, ...]:
-        """Return the uses among results, and offered or missing capabilities not reported yet."""
+        """Return the uses among results, and the missing capabilities not reported yet."""
         reported = {capability.name for capability in self.run.state.capabilities}
         names = {spec.name for spec in self.catalogue.specs}
         uses = [
@@ -242,8 +242,7 @@ class OutsideCapabilities:
             for problem in self.catalogue.broken
             if problem.about not in reported
         ]
-        offered = [CapabilityUse(name=name) for name in sorted(names - reported)]
-        return summed((), (*offered, *uses, *missing))
+        return summed((), (*uses, *missing))
 
 
 def problems_of_files(root: Path, options: CapabilityOptions) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ from forge_bot.runs.notifications import TellThinking
 from forge_bot.runs.project_commands.project import Project, most_seconds
 from forge_bot.runs.run import Run
 from forge_bot.sandbox.box import CommandOutcome
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from forge_bot.text_format import code_block
 from forge_bot.values import PhaseId, TaskId, Tier, Usage
 

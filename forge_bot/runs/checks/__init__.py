@@ -17,7 +17,7 @@ from forge_bot.resources import state_home
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
 from forge_bot.runs.run_files import run_paths
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from forge_bot.values import Frozen, Tier
 
 LEAST_FREE = 200_000_000

@@ -15,7 +15,7 @@ from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.judgement import cause_of, newly_failing
 

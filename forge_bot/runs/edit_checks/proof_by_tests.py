@@ -22,7 +22,7 @@ from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.notifications import Message
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, RedBeforeGreen, RequirementCheck, WeakenedTests
 from forge_bot.verification.command_outcome import CommandOutput

@@ -25,8 +25,8 @@ from forge_bot.runs.project_commands.installation import Installation
 from forge_bot.sandbox.backends import cannot_judge, choose, run
 from forge_bot.sandbox.box import BackendName, Box, CommandOutcome, ResourceLimits
 from forge_bot.sandbox.visible_files import USUAL_PATH
-from forge_bot.settings import Config
-from forge_bot.store import full, inside, without_room
+from forge_bot.settings.config import Config
+from forge_bot.store.files import full, inside, without_room
 from forge_bot.text_format import without_environment
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput, read_outcome

@@ -18,8 +18,8 @@ from forge_bot.project.file_list import Language, Listing, read_languages
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
 from forge_bot.runs.run_files import read_kept
 from forge_bot.sandbox.box import BackendName
-from forge_bot.settings import Config
-from forge_bot.store import write_whole
+from forge_bot.settings.config import Config
+from forge_bot.store.files import write_whole
 from forge_bot.text_format import short_line
 from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.command_outcome import CommandOutput

@@ -40,8 +40,9 @@ from forge_bot.runs.project_commands.file_copies import (
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import RunPaths, read_kept, run_paths
 from forge_bot.sandbox.visible_files import USUAL_PATH
-from forge_bot.settings import Config
-from forge_bot.store import SPECS, write_whole
+from forge_bot.settings.config import Config
+from forge_bot.store.files import write_whole
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import names
 from forge_bot.values import CommandResult, Frozen
 

@@ -43,7 +43,7 @@ from forge_bot.runs.project_commands.setup_credentials import (
 from forge_bot.runs.run import Run
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.sentences import say
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 from forge_bot.text_format import names
 from forge_bot.values import CommandName, CommandResult
 from forge_bot.verification.command_outcome import CommandOutput, plain_lines, shown_output

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from forge_bot.agent.redaction import SETUP_PREFIX, encoded_forms, password_in
 from forge_bot.errors import CredentialKept
 from forge_bot.project.detected_commands import ENV
-from forge_bot.settings import Config
+from forge_bot.settings.config import Config
 
 Read = Callable[[str], str]
 """Returns the text of a file of the project by its path; "" if there is none."""

@@ -18,7 +18,7 @@ from forge_bot.runs.capabilities.perform_calls import CALLS
 from forge_bot.runs.frozen_attachments import attachment_inputs
 from forge_bot.runs.prompt_material.prompt_files import PromptFiles
 from forge_bot.runs.run import Run
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import cut
 
 _DIFF_SHOWN = 120_000

@@ -24,7 +24,7 @@ from forge_bot.knowledge.mentions import (
 )
 from forge_bot.knowledge.search_index import words
 from forge_bot.project.graph.stacks.all_stacks import stack_for
-from forge_bot.store import SPECS
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import several
 
 _MOST_READ = 600
