@@ -100,7 +100,6 @@ class CheckSubject:
     models: "Callable[[], Mapping[Tier, Model]] | None" = None
     model: str | None = None
     """The model that was given for all work, if one was."""
-    ask_models: bool = False
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     signs_here: bool = True
     """Whether this machine signs the commits for merge, and not a worker elsewhere."""

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.known_providers import has_key
 from forge_bot.engine.phases import DecisionPhase, GatePhase
@@ -41,13 +40,8 @@ from forge_bot.sandbox.box import BackendName
 from forge_bot.sentences import say
 from forge_bot.settings.load_pipeline import load_pipeline, pipeline_names
 from forge_bot.text_format import several
-from forge_bot.values import Tier
-
-if TYPE_CHECKING:
-    from forge_bot.agent.models.base import Model
 
 _MEGABYTE = 1_000_000
-_FEW_TOKENS = 16
 
 
 def test_commands(subject: CheckSubject) -> Iterator[CheckResult]:
@@ -289,11 +283,11 @@ def setup_network(subject: CheckSubject) -> Iterator[CheckResult]:
 
 
 def models(subject: CheckSubject) -> Iterator[CheckResult]:
-    """Yield each model that will be asked. With `ask_models` each is asked one short question."""
+    """Yield each model that will be asked."""
     if subject.models is None:
         return
     names = tuple(dict.fromkeys(subject.model_names.values()))
-    if not subject.ask_models and all(map(has_key, names)):
+    if all(map(has_key, names)):
         # To open one takes a library that takes seconds to import.
         for name in names:
             yield _ready(name)
@@ -303,39 +297,12 @@ def models(subject: CheckSubject) -> Iterator[CheckResult]:
     except NoModelKey as error:
         yield refuse("model", error.message, advice_at_terminal(error), error.code)
         return
-    for name, model in {model.name: model for model in opened.values()}.items():
-        if subject.ask_models:
-            yield _answer_of(model)
-        else:
-            yield _ready(name)
+    for name in dict.fromkeys(model.name for model in opened.values()):
+        yield _ready(name)
 
 
 def _ready(name: str) -> CheckResult:
-    return note(f"model {name}", "ready to be asked; --ask tries it")
-
-
-def _answer_of(model: "Model") -> CheckResult:
-    import asyncio
-
-    from forge_bot.agent.model_answers import AnswerKind
-    from forge_bot.agent.models.base import ChatMessage, MessageRole, ModelCall, ReplayKey
-
-    call = ModelCall(
-        key=ReplayKey("doctor", "doctor", "1.1", AnswerKind.DOCUMENT.value),
-        messages=(
-            ChatMessage(role=MessageRole.SYSTEM, text="You are being tried."),
-            ChatMessage(role=MessageRole.USER, text="Say yes."),
-        ),
-        kind=AnswerKind.DOCUMENT,
-        output_tokens=_FEW_TOKENS,
-        tier=Tier.FAST,
-    )
-    try:
-        reply = asyncio.run(model.ask(call))
-    except ForgeError as error:
-        return refuse(f"model {model.name}", error.message, advice_at_terminal(error))
-    used = reply.usage.input_tokens + reply.usage.output_tokens
-    return note(f"model {model.name}", f"answers ({used} tokens)")
+    return note(f"model {name}", "ready to be asked")
 
 
 _DOCTOR = Occasion.DOCTOR
