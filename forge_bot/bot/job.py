@@ -25,12 +25,13 @@ from forge_bot.bot.job_handoff import (
     JobHandoff,
     JobRequest,
     JobResult,
-    RemoteWorker,
     delivered,
     handed,
+    perform_handed,
     set_up_handed,
 )
 from forge_bot.bot.record_work import WorkRecorder
+from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed
@@ -70,9 +71,10 @@ def deliver(folder: Path) -> int:
     """
     around = begin()
     wanted = handed(around.environ)
-    away = RemoteWorker(job_repository(around), around)
-    with _stopped_by_signals(away.cancel):
-        result = away.deliver(wanted, folder)
+    repository, commits = job_repository(around), list[str]()
+    worker = SupervisedWorker(repository, around, lambda _run, commit: commits.append(commit))
+    with _stopped_by_signals(worker.cancel):
+        result = perform_handed(repository, worker, wanted, commits, folder)
     show_notice(f"delivered: {len(result.commits)} commits for {wanted.branch}")
     return 0
 
@@ -304,16 +306,13 @@ def _answer(
     supervisor: Supervisor, info: RunInfo, handed: JobRequest, result: JobResult
 ) -> Ended | None:
     """Post the answers to these questions; return the end of the job if one could not be given."""
-    given = {answer.key: answer for answer in result.answers}
-    thread = supervisor.thread
+    if not handed.questions:
+        return None
     # Opening the run might commit, and nobody would push that.
     run = look_at_run(supervisor.repository, info, supervisor.config)
-    asked = {one.key: one for one in thread.spoken_of(run)} if handed.questions else {}
-    ends: list[Ended | None] = []
-    for question in handed.questions:
-        if question.key in given and question.key in asked:
-            answer = given[question.key]
-            ends.append(supervisor.answered(info, asked[question.key], answer.stopped))
+    keys = {question.key for question in handed.questions} & result.answers.keys()
+    asked = [one for one in supervisor.thread.spoken_of(run) if one.key in keys]
+    ends = [supervisor.answered(info, one, result.answers[one.key]) for one in asked]
     return next((end for end in ends if end is not None), None)
 
 

@@ -35,8 +35,6 @@ class Wake(Frozen):
     issue: int
     thread: int = 0
     comment: int | None = None
-    check: int | None = None
-    pulls: tuple[int, ...] = ()
     by: str | None = None
     tracking_comment: int | None = None
     again: bool = False

@@ -135,8 +135,6 @@ class Event:
     via_app: str = ""
     on_pull: bool = False
     branch: str = ""
-    check: int | None = None
-    pulls: tuple[int, ...] = ()
 
 
 # -- threads and pull requests

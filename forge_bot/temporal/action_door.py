@@ -13,7 +13,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from forge_bot.bot.job_context import JobContext, read_job_context
-from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
+from forge_bot.errors import ForgeError
 from forge_bot.forge import (
     issue_of_event,
     payload_of,
@@ -37,10 +37,6 @@ from forge_bot.temporal.workflow_messages import (
 from forge_bot.temporal.workflows import ForgeThreadWorkflow
 
 _TIME = timedelta(seconds=15)
-_ADVICE: dict[type[ForgeError], str] = {
-    TemporalUnavailable: "temporal.action_door.check_the_address",
-    TemporalRefused: "temporal.action_door.check_the_namespace",
-}
 
 
 def main(environ: Mapping[str, str] = os.environ) -> int:
@@ -53,7 +49,7 @@ def main(environ: Mapping[str, str] = os.environ) -> int:
     try:
         summary = asyncio.run(_hand_over(around, environ))
     except ForgeError as error:
-        hint = say(_ADVICE[type(error)])
+        hint = say("gate.server_to_check")
         show_error(f"{error.code}: {error.message} {hint}")
         text = say(
             "gate.no_server",

@@ -49,7 +49,7 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.local_host import LocalHost, keep_left, keep_result, left_action, perform_left
 from forge_bot.runs.models_and_prompts import TierModels
-from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
+from forge_bot.runs.notifications import Notify
 from forge_bot.runs.open_run import look_at_run, open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
@@ -109,15 +109,13 @@ def _send_heartbeat() -> None:
         raise asyncio.CancelledError
 
 
-async def _run_with_heartbeat(
-    work: Coroutine[Any, Any, Taken], progress: Callable[[], str]
-) -> Taken:
+async def _run_with_heartbeat(work: Coroutine[Any, Any, Taken]) -> Taken:
     """Send the server heartbeats, and end the work when it is no longer wanted."""
     timeout = activity.info().heartbeat_timeout
     pause = timeout.total_seconds() / 4 if timeout is not None else 5.0
     task = asyncio.ensure_future(work)
     while not task.done():
-        activity.heartbeat(progress())
+        activity.heartbeat()
         await asyncio.wait({task}, timeout=min(pause, 2.0))
         if activity.is_cancelled():
             task.cancel()
@@ -174,17 +172,6 @@ class _RunWork:
         self.session = session
         self.order = order
         self.info = resolve_run(session.repository, order.begin.run)
-        self._label = ""
-        self._tell = session.tell
-        session.tell = self._pass_on_notice
-
-    def _pass_on_notice(self, notice: Notice) -> None:
-        if isinstance(notice, PhaseBegan):
-            self._label = notice.label
-        self._tell(notice)
-
-    def _run_to_end(self, work: Coroutine[Any, Any, Taken]) -> Taken:
-        return asyncio.run(_run_with_heartbeat(work, lambda: self._label))
 
     def _make_host(self, run: Run, *, leave_actions: bool = True) -> LocalHost:
         return self.session.local_host(
@@ -221,7 +208,7 @@ class _RunWork:
             if (key := find_key(root, session.environ, wanted=session.config.sign)) is not None:
                 try_key(root, key)
             try:
-                action = self._run_to_end(session.drive(run, self._make_host(run)))
+                action = asyncio.run(_run_with_heartbeat(session.drive(run, self._make_host(run))))
             except ActionsWanted as wanted:
                 keep_left(run, wanted)
                 return Stands(why="actions", actions=tuple(map(_without_arguments, wanted.actions)))
@@ -258,7 +245,7 @@ class _RunWork:
                 return keep_result(agents, wanted, result).status.value
 
         try:
-            return Stands(why="over", text=self._run_to_end(acted()))
+            return Stands(why="over", text=asyncio.run(_run_with_heartbeat(acted())))
         except BaseException:
             agents.project.runner.call_off()
             raise
@@ -268,7 +255,7 @@ class _RunWork:
         action = run.action
         if isinstance(action, Exec) and key in {call.key for call in outstanding_action(run.state)}:
             host = self._make_host(run, leave_actions=False)
-            self._run_to_end(carry_out(run.pipeline, run.state, host, action))
+            asyncio.run(_run_with_heartbeat(carry_out(run.pipeline, run.state, host, action)))
         ended = (call for call in run.state.calls if f"{call.artifact}/{call.index}" == key)
         return Stands(why="over", text=next(ended).status.value)
 
