@@ -22,7 +22,6 @@ from forge_bot.bot.job_context import (
 )
 from forge_bot.bot.job_handoff import (
     COMMITS,
-    JobHandoff,
     JobRequest,
     JobResult,
     delivered,
@@ -55,14 +54,14 @@ them."""
 
 def work() -> int:
     """Start, continue the run, and report the outcome; return the exit code."""
-    return _supervised(begin(), None, None)
+    return _supervised(begin())
 
 
 def publish(folder: Path | None, *, last: bool = False) -> int:
     """Run the supervisor without a worker on this machine: apply the result that another machine
     left in the folder, and hand over the next work.
     """
-    return _supervised(begin(), JobHandoff(last=last), folder)
+    return _supervised(begin(), apart=True, last=last, folder=folder)
 
 
 def deliver(folder: Path) -> int:
@@ -90,19 +89,18 @@ def prepare() -> int:
     return 0
 
 
-def _supervised(around: JobContext, wall: JobHandoff | None, folder: Path | None) -> int:
+def _supervised(
+    around: JobContext, *, apart: bool = False, last: bool = False, folder: Path | None = None
+) -> int:
     with connect(around.repository, around.token, around.api) as forge:
-        visit = _Visit(around, forge, wall, folder)
-        return visit.report(*visit.carry_on())
+        visit = _Visit(around, forge, folder)
+        return visit.report(*visit.carry_on(apart=apart, last=last))
 
 
 class _Visit:
     """One start of the bot: the supervisor's work, and its result in words."""
 
-    def __init__(
-        self, around: JobContext, forge: Forge, wall: JobHandoff | None, folder: Path | None
-    ) -> None:
-        self.wall = wall
+    def __init__(self, around: JobContext, forge: Forge, folder: Path | None) -> None:
         self.folder = folder
         self.around = around
         self.forge = forge
@@ -112,13 +110,13 @@ class _Visit:
         self._pull_request = ""
         self._reply: CommentReply | None = None
 
-    def carry_on(self) -> Ended:
+    def carry_on(self, *, apart: bool, last: bool) -> Ended:
         """Return the result of the job, whatever happened."""
         try:
             repository = job_repository(self.around)
             config = load_config(repository.root)
             self.supervisor = Supervisor(
-                repository, config, self.forge, self.around, wall=self.wall
+                repository, config, self.forge, self.around, apart=apart, last=last
             )
             with _stopped_by_signals(self.supervisor.cancel):
                 return self._perform(self.supervisor)
@@ -224,7 +222,7 @@ class _Visit:
         `handed` is the work for a worker on another machine. The others are for a worker of
         Temporal: `occasion` names the problem, and `seconds` is the time until it may be over.
         """
-        handed_over = self.wall.handed if self.wall is not None else None
+        handed_over = self.supervisor.handed if self.supervisor is not None else None
         values = {
             "outcome": outcome.name.lower() if handed_over is None else "working",
             "issue": str(self.around.wake.issue),

@@ -59,32 +59,17 @@ class JobResult(Frozen):
     stopped: WorkerStopped = WorkerStopped()
 
 
-class JobHandoff:
-    """Writes a request for a worker on another machine instead of starting one; then the supervisor
-    ends.
-
-    With `last`, no worker follows this supervisor, and people are told how to continue.
+def request_work(run: Run, questions: Sequence[ThreadCommand]) -> JobRequest:
+    """Return the request for the other machine. Everything is on the remote, so a worker can start
+    there. Questions beyond the first few are left for the next job.
     """
-
-    def __init__(self, *, last: bool = False) -> None:
-        self.last = last
-        self.handed: JobRequest | None = None
-
-    def hand_over(
-        self, repository: Repository, info: RunInfo, questions: Sequence[ThreadCommand]
-    ) -> None:
-        """Write the request for the other machine. Everything is on the remote, so a worker can
-        start there. Questions beyond the first few are left for the next job.
-        """
-        asked = tuple(question_of(spoken) for spoken in questions[:_MOST_QUESTIONS])
-        run = look_at_run(repository, info, load_config(repository.root))
-        self.handed = JobRequest(
-            run=info.name,
-            branch=info.branch,
-            commit=run.tree.commit_id(),
-            environment=_environment_key(run),
-            questions=asked,
-        )
+    return JobRequest(
+        run=run.name,
+        branch=run.state.branch,
+        commit=run.tree.commit_id(),
+        environment=_environment_key(run),
+        questions=tuple(map(question_of, questions[:_MOST_QUESTIONS])),
+    )
 
 
 def question_of(spoken: ThreadCommand) -> WorkerQuestion:

@@ -72,12 +72,6 @@ _PATIENCE = 600.0
 noticed yet that it was given up."""
 
 _LOOK = 0.2
-_UNNAMED = 60
-"""Seconds to wait if GitHub names no time."""
-
-_SHORT = 10
-"""Up to so many seconds are waited for by trying again at once."""
-
 Taken = TypeVar("Taken")
 Do = Callable[[Order], Stands]
 TellOf = Callable[[str], Notify]
@@ -301,19 +295,11 @@ def _make_activity(name: str, do: Do) -> Do:
 
 def _describe_trouble(error: ForgeError) -> Stands:
     """Return how a run stands after an error; raise it where it is tried again at once."""
-    stop, seconds = stopped_by(error), _find_pause(error)
+    stop = stopped_by(error)
+    seconds = stop.seconds or (stop.trouble.seconds if stop.trouble is not None else 0) or 0
     if isinstance(error, _SOON) and not seconds and activity.info().attempt < _TRIES:
         # Benign: our own words say it, and the library prints no traceback above them.
         benign = ApplicationErrorCategory.BENIGN
         raise ApplicationError(stop.message, type=stop.code, category=benign) from None
     why = "waits" if isinstance(error, _WAITS) else "stuck"
     return Stands(why=why, trouble=stop, seconds=seconds)
-
-
-def _find_pause(error: ForgeError) -> int:
-    """Return the seconds for which GitHub or a provider asks to wait; 0 without such a limit."""
-    if isinstance(error, RateLimited):
-        return error.seconds if error.seconds is not None else _UNNAMED
-    trouble = error.trouble if isinstance(error, ModelUnavailable) else None
-    seconds = (trouble.seconds if trouble is not None else None) or 0
-    return seconds if seconds > _SHORT else 0
