@@ -125,6 +125,9 @@ class TemporalSession:
             ForgeRunWorkflow.run, name_workflow(self.session.repository, info.name)
         )
         leads = await _is_running(handle)
+        if leads:
+            # A person is told that no worker answers before their words wait for one.
+            await self._query_standing(handle)
         report = None
         if first is not None:
             with self._hold_run(info) as run:
