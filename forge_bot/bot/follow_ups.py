@@ -154,7 +154,7 @@ def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | 
 
 def _with_attachments(wanted: Wanted, writer: CommentWriter, number: int) -> Wanted:
     """Return what is wanted with what its words attach, and what of that no model sees."""
-    server, forge = writer.around.server, writer.thread.forge
+    server, forge = writer.around.step.server, writer.thread.forge
     frozen = freeze_attachments(wanted.words, server, lambda: forge.rendered(number))
     hidden = tuple(f"{item.label} ({item.unseen})" for item in unseen(frozen.attachments))
     left = (say("bot.unseen_here", names=listed(hidden[:_MOST_CHECKS])),) if hidden else ()

@@ -84,15 +84,15 @@ def prepare() -> int:
     """
     around = begin()
     wanted = handed(around.environ)
-    if set_up_handed(job_repository(around), wanted) and around.outputs is not None:
-        write_outputs(str(around.outputs), {"prepared": "true"})
+    if set_up_handed(job_repository(around), wanted):
+        write_outputs(around.step.outputs, {"prepared": "true"})
     return 0
 
 
 def _supervised(
     around: JobContext, *, apart: bool = False, last: bool = False, folder: Path | None = None
 ) -> int:
-    with connect(around.repository, around.token, around.api) as forge:
+    with connect(around.step.repository, around.step.token, around.step.api) as forge:
         visit = _Visit(around, forge, folder)
         return visit.report(*visit.carry_on(apart=apart, last=last))
 
@@ -163,10 +163,8 @@ class _Visit:
                 written = failed and self._complain(reply)
                 if self.info is None:
                     self._replace_beginning(reply, written=written)
-        if self.around.summary is not None and text:
-            write_summary(str(self.around.summary), text)
-        if self.around.outputs is not None:
-            write_outputs(str(self.around.outputs), self._outputs(outcome))
+        write_summary(self.around.step.summary, text)
+        write_outputs(self.around.step.outputs, self._outputs(outcome))
         if reply is not None and failed:
             show_error(reply.headline.replace(BLANK, ""))
         return exit_code(outcome)

@@ -188,7 +188,7 @@ class SupervisedWorker:
         self, arguments: tuple[str, ...], recorder: WorkRecorder, switch: Path
     ) -> WorkerStopped:
         """Start a worker, and follow it until it has stopped."""
-        environ = without_token(self.around.environ, self.around.token)
+        environ = without_token(self.around.environ, self.around.step.token)
         self._child = child = WorkerProcess(
             self.repository.root,
             arguments,

@@ -181,13 +181,13 @@ def _refresh(run: Run, spoken: ThreadCommand, writer: CommentWriter, around: Job
         issue = thread.forge.issue(thread.number)
         start = spoken.command if isinstance(spoken.command, grammar.Start) else grammar.Start()
         given = Given(
-            around.payload if woken else None,
+            around.step.payload if woken else "",
             spoken.comment,
             start.text,
             start.taken,
             run.request.taken,
         )
-        draft = snapshot_request(issue, thread, given, around.server)
+        draft = snapshot_request(issue, thread, given, around.step.server)
         _report_request(run, draft, spoken)
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)

@@ -158,13 +158,12 @@ def wake() -> int:
     if not config.wakes.enabled:
         show_notice("nothing was looked at: wakes.enabled is false in .forge/config.yml")
         return 0
-    with connect(around.repository, around.token, around.api) as forge:
+    with connect(around.step.repository, around.step.token, around.step.api) as forge:
         look = _Look(repository, config, forge, around)
         lines = [*look.wake_all()]
     for line in lines or ["no run waits for anything that is over"]:
         show_notice(line)
-    if around.summary is not None:
-        write_summary(str(around.summary), "\n".join(f"- {line}" for line in lines))
+    write_summary(around.step.summary, "\n".join(f"- {line}" for line in lines))
     return int(look.refused)
 
 

@@ -124,9 +124,10 @@ class EventIssue:
     labels: tuple[str, ...]
 
 
-def issue_of_event(payload: Path | None) -> EventIssue | None:
-    """Return the issue in the payload of an event; None if there is none."""
-    issue = read_json(payload.read_bytes() if payload and payload.is_file() else b"")["issue"]
+def issue_of_event(payload: str) -> EventIssue | None:
+    """Return the issue in the file with the payload of an event; None if there is none."""
+    file = Path(payload)
+    issue = read_json(file.read_bytes() if file.is_file() else b"")["issue"]
     number = issue.number("number")
     if number is None or issue["pull_request"].exists:
         return None
