@@ -82,18 +82,17 @@ def every_reply() -> list[CommentReply]:
 
 
 PLAIN = (
-    *("no_run", "already_running", "resumed", "follow_up", "updated", "up_to_date", "used_up"),
+    *("no_run", "already_running", "resumed", "follow_up", "updated", "used_up"),
     *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
     *("cap_reached", "switched_off", "reminder", "batch_under_way", "github_limited"),
     *(
         "branch_protected",
         "may_not_push",
-        "workflow_files",
         "record_not_kept",
         "cancelled",
         "unexpected",
     ),
-    *("issue_closed", "base_is_gone", "no_reviews", "review_answer"),
+    *("issue_closed", "no_reviews", "review_answer"),
 )
 """The replies that need no more of a run than a sentence does."""
 
@@ -110,8 +109,6 @@ _OF_OTHERS = {
     "message": "GH013: Repository rule violations found",
     "secret": "OPENAI_API_KEY",
     "run": "20260102-42-rota-next",
-    "old": "main",
-    "new": "trunk",
     "to": "https://github.com/lighthouse/duty/issues/7",
 }
 
@@ -143,8 +140,6 @@ def example(name: str, hostile: str = "") -> dict[str, Any]:
         "compare": run.compare(run.offered),
         "aside": "fix/42-names-2",
         "until": "in 14 minutes",
-        "patch": "held-1.patch",
-        "apply": "git fetch",
         "records": "refs/forge-bot/runs/20260102-42-rota-next",
         "why": "not_planned",
         **others,
