@@ -173,9 +173,8 @@ def _failed_checks(run: Run, writer: CommentWriter) -> tuple[FailedCheck, ...] |
     if ours := [check for check in failed if can_mend(check)]:
         return tuple(ours[:_MOST_CHECKS])
     named = [f"{check.name}: {check.conclusion}" for check in failed]
-    view = writer.view(run)
-    address = view.links.pull_request(pull)
-    return command_replies.no_fix(view, checks=named, pull_request=address)
+    address = writer.view(run).links.pull_request(pull)
+    return reply("no_fix", commands=writer.commands, checks=named, pull_request=address)
 
 
 def can_mend(check: FailedCheck) -> bool:

@@ -314,7 +314,7 @@ def _answer(
 
 def _end_of(supervisor: Supervisor, info: RunInfo, stopped: WorkerStopped) -> Ended | None:
     if stopped.cancelled:
-        return Outcome.FAILED, supervisor.writer.cancelled()
+        return Outcome.FAILED, reply("cancelled", commands=supervisor.commands)
     error = as_error(stopped) if stopped.code else None
     if error is None or isinstance(error, BranchMoved):
         return None

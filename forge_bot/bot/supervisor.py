@@ -23,7 +23,7 @@ from forge_bot.bot.thread_host import (
     known_tip,
     refuse_unseen,
 )
-from forge_bot.bot.worker_messages import WorkerStopped
+from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import (
     Done,
     Exec,
@@ -131,7 +131,7 @@ class Supervisor:
                 info = self.reopen_as_pushed(info)
                 continue
             if self.cancelled.is_set():
-                return ended_by(self.writer.cancelled())
+                return ended_by(reply("cancelled", commands=self.commands))
             if ended is not None:
                 return ended
         raise GitFailed(
@@ -279,19 +279,20 @@ class Supervisor:
         """Return the reply about the end of a worker. That it waits for a batch or is paused, or
         that its time is used up, is no failure only where the record or a limit of time says so.
         """
-        reply = self.writer.trouble(info, stopped, repeat=repeat)
-        if reply.outcome is Outcome.WAITING:
+        links, commands = self.writer.links(info), self.commands.replace(repeat=repeat)
+        said = command_replies.reply_to_error(as_error(stopped), links, commands, info.branch)
+        if said.outcome is Outcome.WAITING:
             with self.opened(info) as run:
                 action, batch = run.action, run.state.flags.batch
                 agrees = run.state.pause is not None or (
                     isinstance(action, SpawnAgent)
                     and run.pipeline.in_batches(action.phase, batch=batch)
                 )
-                if reply.occasion in _TOLD_ONCE and not repeat:
-                    self.writer.say_once(reply, run.name)
+                if said.occasion in _TOLD_ONCE and not repeat:
+                    self.writer.say_once(said, run.name)
         else:
-            agrees = reply.outcome is not Outcome.BUDGET or self.config.run_seconds is not None
-        return reply if agrees else reply.replace(outcome=Outcome.FAILED)
+            agrees = said.outcome is not Outcome.BUDGET or self.config.run_seconds is not None
+        return said if agrees else said.replace(outcome=Outcome.FAILED)
 
     def answered(
         self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped

@@ -72,8 +72,11 @@ def every_reply() -> list[CommentReply]:
         command_replies.asked_for_status(works),
         command_replies.cannot(COMMANDS, refused),
         command_replies.answered("Because `rota` counts days from the first.", "why not zero?"),
-        command_replies.no_fix(
-            scene.delivered(), checks=["deploy: cancelled"], pull_request=f"{home}/pull/57"
+        reply(
+            "no_fix",
+            commands=COMMANDS,
+            checks=["deploy: cancelled"],
+            pull_request=f"{home}/pull/57",
         ),
         command_replies.pull_request_by_hand(works, no_permission, url=f"{home}/compare/main...x"),
         failed(NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS),
