@@ -8,18 +8,15 @@ from dataclasses import dataclass, field
 
 from forge_bot.agent.models.base import reads_images
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
-from forge_bot.bot.comments.command_replies import reply_to_error
 from forge_bot.bot.comments.reply import (
     CommentReply,
     RunView,
     patches_by_hand,
-    reply,
     workflows_that_wait,
 )
 from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand, awaited
-from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import Pipeline, State
 from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.reports import GateShown
@@ -95,17 +92,6 @@ class CommentWriter:
     def links(self, info: RunInfo) -> Links:
         """Addresses for words about a run that cannot be opened."""
         return self.around.links(self.tip(info.branch), info.name)
-
-    def trouble(self, info: RunInfo, stopped: WorkerStopped, *, repeat: str = "") -> CommentReply:
-        """Return the reply about the end of a worker; `repeat` is the command to give again, if
-        that is not a retry of the run.
-        """
-        commands = self.commands.replace(repeat=repeat)
-        return reply_to_error(as_error(stopped), self.links(info), commands, info.branch)
-
-    def cancelled(self) -> CommentReply:
-        """Somebody cancelled the job."""
-        return reply("cancelled", commands=self.commands)
 
     def track(self, view: RunView) -> None:
         """Bring the tracking comment up to date."""

@@ -103,7 +103,7 @@ def _begin(supervisor: "Supervisor", asked: ThreadCommand | None) -> RunInfo:
         else grammar.Start()
     )
     names = pipeline_names(repository.root)
-    given, server = _given(supervisor, asked, start), supervisor.around.server
+    given, server = _given(supervisor, asked, start), supervisor.around.step.server
     draft = snapshot_request(supervisor.issue, supervisor.thread, given, server)
     labels = frozenset(label.casefold() for label in draft.labels)
     beginning = _new_run(supervisor, asked, start, draft, labels)
@@ -137,7 +137,7 @@ def _new_run(
             hint=f"Begin without it, or without the label {name}:auto.",
         )
     base = _base(supervisor.repository)
-    by_label = f"label-{around.wake.issue}-{around.run_url.rpartition('/')[2]}"
+    by_label = f"label-{around.wake.issue}-{around.step.run_url.rpartition('/')[2]}"
     return NewRun(
         draft=draft,
         plan=plan_for(
@@ -173,7 +173,7 @@ def _given(supervisor: "Supervisor", asked: ThreadCommand | None, start: grammar
     around = supervisor.around
     woken = asked is None or asked.comment.id == around.wake.comment or _by_label(supervisor)
     comment = asked.comment if asked is not None else None
-    return Given(around.payload if woken else None, comment, start.text, start.taken)
+    return Given(around.step.payload if woken else "", comment, start.text, start.taken)
 
 
 def _check_readiness(supervisor: "Supervisor", beginning: NewRun, pipeline: str) -> None:

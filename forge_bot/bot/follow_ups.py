@@ -154,7 +154,7 @@ def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | 
 
 def _with_attachments(wanted: Wanted, writer: CommentWriter, number: int) -> Wanted:
     """Return what is wanted with what its words attach, and what of that no model sees."""
-    server, forge = writer.around.server, writer.thread.forge
+    server, forge = writer.around.step.server, writer.thread.forge
     frozen = freeze_attachments(wanted.words, server, lambda: forge.rendered(number))
     hidden = tuple(f"{item.label} ({item.unseen})" for item in unseen(frozen.attachments))
     left = (say("bot.unseen_here", names=listed(hidden[:_MOST_CHECKS])),) if hidden else ()
@@ -173,9 +173,8 @@ def _failed_checks(run: Run, writer: CommentWriter) -> tuple[FailedCheck, ...] |
     if ours := [check for check in failed if can_mend(check)]:
         return tuple(ours[:_MOST_CHECKS])
     named = [f"{check.name}: {check.conclusion}" for check in failed]
-    view = writer.view(run)
-    address = view.links.pull_request(pull)
-    return command_replies.no_fix(view, checks=named, pull_request=address)
+    address = writer.view(run).links.pull_request(pull)
+    return reply("no_fix", commands=writer.commands, checks=named, pull_request=address)
 
 
 def can_mend(check: FailedCheck) -> bool:

@@ -22,15 +22,15 @@ from forge_bot.bot.job_context import (
 )
 from forge_bot.bot.job_handoff import (
     COMMITS,
-    JobHandoff,
     JobRequest,
     JobResult,
-    RemoteWorker,
     delivered,
     handed,
+    perform_handed,
     set_up_handed,
 )
 from forge_bot.bot.record_work import WorkRecorder
+from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.supervisor import Ended, Supervisor, ended_by
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.errors import BranchMoved, CommitsRefused, ForgeError, GitFailed
@@ -54,14 +54,14 @@ them."""
 
 def work() -> int:
     """Start, continue the run, and report the outcome; return the exit code."""
-    return _supervised(begin(), None, None)
+    return _supervised(begin())
 
 
 def publish(folder: Path | None, *, last: bool = False) -> int:
     """Run the supervisor without a worker on this machine: apply the result that another machine
     left in the folder, and hand over the next work.
     """
-    return _supervised(begin(), JobHandoff(last=last), folder)
+    return _supervised(begin(), apart=True, last=last, folder=folder)
 
 
 def deliver(folder: Path) -> int:
@@ -70,9 +70,10 @@ def deliver(folder: Path) -> int:
     """
     around = begin()
     wanted = handed(around.environ)
-    away = RemoteWorker(job_repository(around), around)
-    with _stopped_by_signals(away.cancel):
-        result = away.deliver(wanted, folder)
+    repository, commits = job_repository(around), list[str]()
+    worker = SupervisedWorker(repository, around, lambda _run, commit: commits.append(commit))
+    with _stopped_by_signals(worker.cancel):
+        result = perform_handed(repository, worker, wanted, commits, folder)
     show_notice(f"delivered: {len(result.commits)} commits for {wanted.branch}")
     return 0
 
@@ -83,24 +84,23 @@ def prepare() -> int:
     """
     around = begin()
     wanted = handed(around.environ)
-    if set_up_handed(job_repository(around), wanted) and around.outputs is not None:
-        write_outputs(str(around.outputs), {"prepared": "true"})
+    if set_up_handed(job_repository(around), wanted):
+        write_outputs(around.step.outputs, {"prepared": "true"})
     return 0
 
 
-def _supervised(around: JobContext, wall: JobHandoff | None, folder: Path | None) -> int:
-    with connect(around.repository, around.token, around.api) as forge:
-        visit = _Visit(around, forge, wall, folder)
-        return visit.report(*visit.carry_on())
+def _supervised(
+    around: JobContext, *, apart: bool = False, last: bool = False, folder: Path | None = None
+) -> int:
+    with connect(around.step.repository, around.step.token, around.step.api) as forge:
+        visit = _Visit(around, forge, folder)
+        return visit.report(*visit.carry_on(apart=apart, last=last))
 
 
 class _Visit:
     """One start of the bot: the supervisor's work, and its result in words."""
 
-    def __init__(
-        self, around: JobContext, forge: Forge, wall: JobHandoff | None, folder: Path | None
-    ) -> None:
-        self.wall = wall
+    def __init__(self, around: JobContext, forge: Forge, folder: Path | None) -> None:
         self.folder = folder
         self.around = around
         self.forge = forge
@@ -110,13 +110,13 @@ class _Visit:
         self._pull_request = ""
         self._reply: CommentReply | None = None
 
-    def carry_on(self) -> Ended:
+    def carry_on(self, *, apart: bool, last: bool) -> Ended:
         """Return the result of the job, whatever happened."""
         try:
             repository = job_repository(self.around)
             config = load_config(repository.root)
             self.supervisor = Supervisor(
-                repository, config, self.forge, self.around, wall=self.wall
+                repository, config, self.forge, self.around, apart=apart, last=last
             )
             with _stopped_by_signals(self.supervisor.cancel):
                 return self._perform(self.supervisor)
@@ -163,10 +163,8 @@ class _Visit:
                 written = failed and self._complain(reply)
                 if self.info is None:
                     self._replace_beginning(reply, written=written)
-        if self.around.summary is not None and text:
-            write_summary(str(self.around.summary), text)
-        if self.around.outputs is not None:
-            write_outputs(str(self.around.outputs), self._outputs(outcome))
+        write_summary(self.around.step.summary, text)
+        write_outputs(self.around.step.outputs, self._outputs(outcome))
         if reply is not None and failed:
             show_error(reply.headline.replace(BLANK, ""))
         return exit_code(outcome)
@@ -222,7 +220,7 @@ class _Visit:
         `handed` is the work for a worker on another machine. The others are for a worker of
         Temporal: `occasion` names the problem, and `seconds` is the time until it may be over.
         """
-        handed_over = self.wall.handed if self.wall is not None else None
+        handed_over = self.supervisor.handed if self.supervisor is not None else None
         values = {
             "outcome": outcome.name.lower() if handed_over is None else "working",
             "issue": str(self.around.wake.issue),
@@ -304,22 +302,19 @@ def _answer(
     supervisor: Supervisor, info: RunInfo, handed: JobRequest, result: JobResult
 ) -> Ended | None:
     """Post the answers to these questions; return the end of the job if one could not be given."""
-    given = {answer.key: answer for answer in result.answers}
-    thread = supervisor.thread
+    if not handed.questions:
+        return None
     # Opening the run might commit, and nobody would push that.
     run = look_at_run(supervisor.repository, info, supervisor.config)
-    asked = {one.key: one for one in thread.spoken_of(run)} if handed.questions else {}
-    ends: list[Ended | None] = []
-    for question in handed.questions:
-        if question.key in given and question.key in asked:
-            answer = given[question.key]
-            ends.append(supervisor.answered(info, asked[question.key], answer.stopped))
+    keys = {question.key for question in handed.questions} & result.answers.keys()
+    asked = [one for one in supervisor.thread.spoken_of(run) if one.key in keys]
+    ends = [supervisor.answered(info, one, result.answers[one.key]) for one in asked]
     return next((end for end in ends if end is not None), None)
 
 
 def _end_of(supervisor: Supervisor, info: RunInfo, stopped: WorkerStopped) -> Ended | None:
     if stopped.cancelled:
-        return Outcome.FAILED, supervisor.writer.cancelled()
+        return Outcome.FAILED, reply("cancelled", commands=supervisor.commands)
     error = as_error(stopped) if stopped.code else None
     if error is None or isinstance(error, BranchMoved):
         return None

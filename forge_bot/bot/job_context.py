@@ -11,7 +11,14 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from forge_bot.errors import BadInput, GitFailed, NoCommits, NotInAction
-from forge_bot.forge import ADDRESSES, JOB_NEEDS, JOB_PREFIXES, MACHINE_VARIABLES, read_step_context
+from forge_bot.forge import (
+    ADDRESSES,
+    JOB_NEEDS,
+    JOB_PREFIXES,
+    MACHINE_VARIABLES,
+    StepContext,
+    read_step_context,
+)
 from forge_bot.gate.arguments import AMOUNTS, NO_LIMIT, Amount, read_amount
 from forge_bot.gate.environment_variables import Inputs, read_inputs
 from forge_bot.git import Repository, clone_repository
@@ -35,8 +42,6 @@ class Wake(Frozen):
     issue: int
     thread: int = 0
     comment: int | None = None
-    check: int | None = None
-    pulls: tuple[int, ...] = ()
     by: str | None = None
     tracking_comment: int | None = None
     again: bool = False
@@ -47,14 +52,7 @@ class JobContext(Frozen):
     """One step of a workflow, seen by the supervisor."""
 
     wake: Wake
-    repository: str
-    api: str
-    server: str
-    payload: Path | None
-    token: str = Field(repr=False)
-    run_url: str
-    summary: Path | None
-    outputs: Path | None
+    step: StepContext = Field(repr=False)
     budget: Amount
     trust_local: bool
     by_timer: bool = False
@@ -66,7 +64,7 @@ class JobContext(Frozen):
     @property
     def url(self) -> str:
         """The repository's page."""
-        return f"{self.server}/{self.repository}"
+        return f"{self.step.server}/{self.step.repository}"
 
     @property
     def commands(self) -> CommandNames:
@@ -77,7 +75,7 @@ class JobContext(Frozen):
     def links(self, commit: str = "", run: str = "") -> Links:
         """Addresses for words about a run; without its name, about none."""
         folder = f"{SPECS}/{run}" if run else SPECS
-        return Links(repository=self.url, commit=commit, workspace=folder, job=self.run_url)
+        return Links(repository=self.url, commit=commit, workspace=folder, job=self.step.run_url)
 
 
 def read_job_context(environ: Mapping[str, str] = os.environ) -> JobContext:
@@ -95,14 +93,7 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> JobContext:
         ) from None
     return JobContext(
         wake=wake,
-        repository=step.repository,
-        api=step.api,
-        server=step.server,
-        payload=_path(step.payload),
-        token=step.token,
-        run_url=step.run_url,
-        summary=_path(step.summary),
-        outputs=_path(step.outputs),
+        step=step,
         budget=_amount(environ.get("FORGE_BOT_BUDGET", "")),
         trust_local=_is_true(environ, "FORGE_BOT_TRUST_LOCAL"),
         by_timer=_is_true(environ, "FORGE_BOT_BY_TIMER"),
@@ -113,10 +104,6 @@ def read_job_context(environ: Mapping[str, str] = os.environ) -> JobContext:
 
 def _is_true(environ: Mapping[str, str], name: str) -> bool:
     return environ.get(name, "").strip().casefold() == "true"
-
-
-def _path(name: str) -> Path | None:
-    return Path(name) if name else None
 
 
 def _amount(text: str) -> Amount:
@@ -158,13 +145,13 @@ def job_repository(around: JobContext) -> Repository:
     What is checked out in the workspace is nothing to us: it may be shallow, another branch, or not
     there.
     """
-    clone = state_home() / "repositories" / around.repository
+    clone = state_home() / "repositories" / around.step.repository
     # On a machine that stays, other issues have jobs in the same clone at the same time.
     with waited_for(clone.with_name(f"{clone.name}.lock")):
         cloned = clone_repository(f"{around.url}.git", clone)
         default = cloned.default_branch() or "main"
         tip = _tip(cloned, default)
-        tree = default_tree(around.repository, around.wake.issue)
+        tree = default_tree(around.step.repository, around.wake.issue)
         return Repository.find(cloned.detached_tree(tree, tip).path)
 
 
@@ -195,14 +182,14 @@ def protect_token(around: JobContext) -> None:
     process and from other processes of this user.
     """
     whole = dict(os.environ)
-    kept = without_token(whole, around.token) | {
+    kept = without_token(whole, around.step.token) | {
         name: whole[name] for name in _NEEDED if name in whole
     }
     for name in whole.keys() - kept.keys():
         del os.environ[name]
     # What a worker writes into the user's configuration counts for no git of ours.
     os.environ.update({"GIT_CONFIG_GLOBAL": os.devnull, **OWN_IDENTITY})
-    use_token(around.server, f"{around.url}.git", around.token)
+    use_token(around.step.server, f"{around.url}.git", around.step.token)
     close_to_others()
 
 

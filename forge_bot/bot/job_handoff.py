@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import ThreadCommand
 from forge_bot.bot.worker_messages import (
@@ -50,47 +49,27 @@ class JobRequest(Frozen):
     questions: tuple[WorkerQuestion, ...] = ()
 
 
-class QuestionAnswered(Frozen):
-    """The end of a worker that was asked a question, with the answer."""
-
-    key: str
-    stopped: WorkerStopped
-
-
 class JobResult(Frozen):
-    """The result of a worker's job. `commits` are those with its files, the oldest first."""
+    """The result of a worker's job: the commits with its files, the oldest first; and how each
+    worker stopped, by the key of its question, and the one that performed the run.
+    """
 
     commits: tuple[ObjectId, ...] = Field(default=(), max_length=1_000)
-    answers: tuple[QuestionAnswered, ...] = ()
+    answers: dict[str, WorkerStopped] = Field(default={})
     stopped: WorkerStopped = WorkerStopped()
 
 
-class JobHandoff:
-    """Writes a request for a worker on another machine instead of starting one; then the supervisor
-    ends.
-
-    With `last`, no worker follows this supervisor, and people are told how to continue.
+def request_work(run: Run, questions: Sequence[ThreadCommand]) -> JobRequest:
+    """Return the request for the other machine. Everything is on the remote, so a worker can start
+    there. Questions beyond the first few are left for the next job.
     """
-
-    def __init__(self, *, last: bool = False) -> None:
-        self.last = last
-        self.handed: JobRequest | None = None
-
-    def hand_over(
-        self, repository: Repository, info: RunInfo, questions: Sequence[ThreadCommand]
-    ) -> None:
-        """Write the request for the other machine. Everything is on the remote, so a worker can
-        start there. Questions beyond the first few are left for the next job.
-        """
-        asked = tuple(question_of(spoken) for spoken in questions[:_MOST_QUESTIONS])
-        run = look_at_run(repository, info, load_config(repository.root))
-        self.handed = JobRequest(
-            run=info.name,
-            branch=info.branch,
-            commit=run.tree.commit_id(),
-            environment=_environment_key(run),
-            questions=asked,
-        )
+    return JobRequest(
+        run=run.name,
+        branch=run.state.branch,
+        commit=run.tree.commit_id(),
+        environment=_environment_key(run),
+        questions=tuple(map(question_of, questions[:_MOST_QUESTIONS])),
+    )
 
 
 def question_of(spoken: ThreadCommand) -> WorkerQuestion:
@@ -121,48 +100,32 @@ def delivered(folder: Path) -> JobResult:
         raise NothingDelivered("What the job that works delivered cannot be read.") from None
 
 
-class RemoteWorker:
-    """Performs the work that was handed over. Its files are looked at here too, since only this
+def perform_handed(
+    repository: Repository,
+    worker: SupervisedWorker,
+    handed: JobRequest,
+    commits: list[str],
+    folder: Path,
+) -> JobResult:
+    """Perform what was handed over, and write the result into the folder, also when the job is
+    being cancelled. `commits` get the worker's, whose files were looked at here too: only this
     machine knows the model's key and would recognise it.
     """
-
-    def __init__(self, repository: Repository, around: JobContext) -> None:
-        self.repository = repository
-        self.shift = SupervisedWorker(
-            repository, around, lambda _run, commit: self._commits.append(commit)
-        )
-        self._commits: list[str] = []
-        self._cancelled = False
-
-    def cancel(self) -> None:
-        """Stop soon; the work so far is delivered."""
-        self._cancelled = True
-        self.shift.cancel()
-
-    def deliver(self, handed: JobRequest, folder: Path) -> JobResult:
-        """Work, write the folder, and return its content."""
-        folder.mkdir(parents=True, exist_ok=True)
-        answers: list[QuestionAnswered] = []
-        try:
-            stopped = self._work(handed, answers)
-        except ForgeError as error:
-            stopped = stopped_by(error)
-        if self._cancelled:
-            stopped = WorkerStopped(cancelled=True, exit_code=1)
-        commits = tuple(self._commits)
-        result = JobResult(commits=commits, answers=tuple(answers), stopped=stopped)
-        if commits:
-            self.repository.make_bundle(folder / COMMITS, handed.commit, commits[-1])
-        (folder / TOLD).write_text(result.model_dump_json(), encoding="utf-8")
-        return result
-
-    def _work(self, handed: JobRequest, answers: list[QuestionAnswered]) -> WorkerStopped:
-        info = open_handed(self.repository, handed)
+    answers: dict[str, WorkerStopped] = {}
+    try:
+        info = open_handed(repository, handed)
         for question in handed.questions:
-            if not self._cancelled:
-                stopped = self.shift.work(info, question)
-                answers.append(QuestionAnswered(key=question.key, stopped=stopped))
-        return WorkerStopped() if self._cancelled else self.shift.work(info)
+            if not (ended := worker.work(info, question)).cancelled:
+                answers[question.key] = ended
+        stopped = worker.work(info)
+    except ForgeError as error:
+        stopped = stopped_by(error)
+    result = JobResult(commits=tuple(commits), answers=answers, stopped=stopped)
+    folder.mkdir(parents=True, exist_ok=True)
+    if commits:
+        repository.make_bundle(folder / COMMITS, handed.commit, commits[-1])
+    (folder / TOLD).write_text(result.model_dump_json(), encoding="utf-8")
+    return result
 
 
 def open_handed(repository: Repository, handed: JobRequest) -> RunInfo:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
-from pathlib import Path
 
 from forge_bot.bot.thread import Thread
 from forge_bot.errors import BadOption
@@ -33,7 +32,7 @@ class Given:
     was taken in before.
     """
 
-    payload: Path | None = None
+    payload: str = ""
     comment: Comment | None = None
     text: str = ""
     links: tuple[str, ...] = ()
@@ -68,7 +67,7 @@ def snapshot_request(issue: Issue, thread: Thread, given: Given, server: str) ->
     return with_attachments(checked(draft), server, lambda: thread.forge.rendered(issue.number))
 
 
-def _in_event(payload: Path | None, issue: Issue) -> Issue:
+def _in_event(payload: str, issue: Issue) -> Issue:
     """Return the issue as its event has it, if this is an event of it."""
     seen = issue_of_event(payload)
     if seen is None or seen.number != issue.number:

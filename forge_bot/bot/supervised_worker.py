@@ -20,6 +20,7 @@ from forge_bot.agent.redaction import secrets_of
 from forge_bot.bot.job_context import JobContext, without_token
 from forge_bot.bot.record_work import WorkRecorder
 from forge_bot.bot.worker_messages import (
+    CANCELLED,
     GO_ON,
     LONGEST_LINE,
     HandedOver,
@@ -171,6 +172,8 @@ class SupervisedWorker:
         """Perform until somebody else has to act, or have a model answer a question about the run;
         return how it stopped, with the answer.
         """
+        if self._cancelled:
+            return CANCELLED
         asked = (question.model_dump_json(),) if question is not None else ()
         # The worker opens the run, and has its lock; it waits whenever this process writes.
         run = look_at_run(self.repository, info, load_config(self.repository.root))
@@ -179,13 +182,13 @@ class SupervisedWorker:
         with watched_switch(self.repository) as switch:
             stopped = self._watched((info.name, *asked), recorder, switch)
         _show_red(run, known)
-        return stopped
+        return CANCELLED if self._cancelled else stopped
 
     def _watched(
         self, arguments: tuple[str, ...], recorder: WorkRecorder, switch: Path
     ) -> WorkerStopped:
         """Start a worker, and follow it until it has stopped."""
-        environ = without_token(self.around.environ, self.around.token)
+        environ = without_token(self.around.environ, self.around.step.token)
         self._child = child = WorkerProcess(
             self.repository.root,
             arguments,

@@ -13,7 +13,7 @@ from forge_bot.bot.comment_writer import CommentWriter, expected_cost, unseen_te
 from forge_bot.bot.comments import command_replies
 from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.job_context import JobContext
-from forge_bot.bot.job_handoff import JobHandoff, question_of
+from forge_bot.bot.job_handoff import JobRequest, question_of, request_work
 from forge_bot.bot.supervised_worker import SupervisedWorker, tell_jobs
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import (
@@ -23,7 +23,7 @@ from forge_bot.bot.thread_host import (
     known_tip,
     refuse_unseen,
 )
-from forge_bot.bot.worker_messages import WorkerStopped
+from forge_bot.bot.worker_messages import WorkerStopped, as_error
 from forge_bot.engine import (
     Done,
     Exec,
@@ -74,17 +74,23 @@ class Supervisor:
         forge: Forge,
         around: JobContext,
         *,
-        wall: JobHandoff | None = None,
+        apart: bool = False,
+        last: bool = False,
     ) -> None:
+        """Make the supervisor. `apart`: a worker on another machine gets what is `handed`; after
+        the `last` supervisor none follows, and people are told how to go on.
+        """
         self.repository = repository
         self.config = config
         self.forge = forge
         self.around = around
         self.inputs = inputs = around.inputs
-        self.wall = wall
+        self.apart = apart
+        self.last = last
+        self.handed: JobRequest | None = None
         self.commands = around.commands.replace(
             # The key of a worker on another machine is not known here.
-            asks=wall is not None or missing_key(config.model_for(Tier.STANDARD)) is None,
+            asks=apart or missing_key(config.model_for(Tier.STANDARD)) is None,
             woken=config.wakes.enabled and (repository.root / WAKE_WORKFLOW).is_file(),
         )
         # The tree is that of the default branch: no run's branch changes who approves it.
@@ -125,7 +131,7 @@ class Supervisor:
                 info = self.reopen_as_pushed(info)
                 continue
             if self.cancelled.is_set():
-                return ended_by(self.writer.cancelled())
+                return ended_by(reply("cancelled", commands=self.commands))
             if ended is not None:
                 return ended
         raise GitFailed(
@@ -154,7 +160,7 @@ class Supervisor:
                     return ended_by(closed)
                 _, action = drive_blocking(run.pipeline, run.state, self._host(run))
                 if not isinstance(action, SpawnAgent | WriteFile | Exec):
-                    if self.wall is not None or not leaves_batches(run):
+                    if self.apart or not leaves_batches(run):
                         return self._rested(run, action)
                 elif self.cancelled.is_set():
                     return None
@@ -249,14 +255,12 @@ class Supervisor:
         key = find_key(self.repository.root, self.around.environ, wanted=self.config.sign)
         if key is not None:
             try_key(self.repository.root, key)
-        if self.wall is not None:
+        if self.apart:
             # Opening may put work on the code branch; the other job begins after that.
             with self.opened(info) as run:
                 self.pusher.keep(run, run.tree.commit_id())
-            self.wall.hand_over(self.repository, info, questions)
-            return Outcome.WAITING, (
-                reply("used_up", commands=self.commands) if self.wall.last else None
-            )
+                self.handed = request_work(run, questions)
+            return Outcome.WAITING, reply("used_up", commands=self.commands) if self.last else None
         for spoken in questions:
             stopped = self.shift.work(info, question_of(spoken))
             if self.cancelled.is_set():
@@ -275,19 +279,20 @@ class Supervisor:
         """Return the reply about the end of a worker. That it waits for a batch or is paused, or
         that its time is used up, is no failure only where the record or a limit of time says so.
         """
-        reply = self.writer.trouble(info, stopped, repeat=repeat)
-        if reply.outcome is Outcome.WAITING:
+        links, commands = self.writer.links(info), self.commands.replace(repeat=repeat)
+        said = command_replies.reply_to_error(as_error(stopped), links, commands, info.branch)
+        if said.outcome is Outcome.WAITING:
             with self.opened(info) as run:
                 action, batch = run.action, run.state.flags.batch
                 agrees = run.state.pause is not None or (
                     isinstance(action, SpawnAgent)
                     and run.pipeline.in_batches(action.phase, batch=batch)
                 )
-                if reply.occasion in _TOLD_ONCE and not repeat:
-                    self.writer.say_once(reply, run.name)
+                if said.occasion in _TOLD_ONCE and not repeat:
+                    self.writer.say_once(said, run.name)
         else:
-            agrees = reply.outcome is not Outcome.BUDGET or self.config.run_seconds is not None
-        return reply if agrees else reply.replace(outcome=Outcome.FAILED)
+            agrees = said.outcome is not Outcome.BUDGET or self.config.run_seconds is not None
+        return said if agrees else said.replace(outcome=Outcome.FAILED)
 
     def answered(
         self, info: RunInfo, spoken: ThreadCommand, stopped: WorkerStopped

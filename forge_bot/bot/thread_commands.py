@@ -28,7 +28,6 @@ from forge_bot.errors import (
     ForgeError,
     RunEnded,
     StaleApproval,
-    UpToDate,
 )
 from forge_bot.forge import COMMENT_ANCHOR
 from forge_bot.forge.types import Issue, PullState
@@ -165,9 +164,6 @@ def _update(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> None:
         report = update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base)
         if report is not None:
             run.tell(report)
-    except UpToDate:
-        writer.say(reply_with_state("up_to_date", writer.view(run), base=base), spoken)
-        return
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)
         return
@@ -181,13 +177,13 @@ def _refresh(run: Run, spoken: ThreadCommand, writer: CommentWriter, around: Job
         issue = thread.forge.issue(thread.number)
         start = spoken.command if isinstance(spoken.command, grammar.Start) else grammar.Start()
         given = Given(
-            around.payload if woken else None,
+            around.step.payload if woken else "",
             spoken.comment,
             start.text,
             start.taken,
             run.request.taken,
         )
-        draft = snapshot_request(issue, thread, given, around.server)
+        draft = snapshot_request(issue, thread, given, around.step.server)
         _report_request(run, draft, spoken)
     except ForgeError as error:
         writer.say(command_replies.cannot(writer.commands, error), spoken)

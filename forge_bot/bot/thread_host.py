@@ -26,7 +26,6 @@ from forge_bot.errors import (
     PushRefusal,
     PushRefused,
 )
-from forge_bot.forge import WORKFLOWS
 from forge_bot.forge.json_values import read_json
 from forge_bot.forge.types import NewPullRequest, PullState
 from forge_bot.git import Repository, Tree
@@ -66,7 +65,6 @@ class Publication:
             case "pull-request":
                 return self._pull_request(run)
             case "post-to-source":
-                self._hand_over(run)
                 self.writer.track(self.writer.view(run))
                 return PublishResult(detail="the result is in the thread")
             case _:
@@ -164,41 +162,18 @@ class Publication:
     def _text(self, run: Run, view: RunView) -> PullRequestText:
         return pull_request(view, documents_of(run), customs=customs_of(run))
 
-    def _hand_over(self, run: Run) -> None:
-        """Tell people which files only they can push."""
-        view = self.writer.view(run)
-        for name, files in view.patches.items():
-            apply = (
-                f"git fetch\ngit switch {view.offered}\n"
-                f"git show {view.links.commit}:{view.links.workspace}/{name} |\n"
-                f"  git apply --index --include='{WORKFLOWS}/*'\n"
-                "git commit -m 'Change the workflows'\ngit push"
-            )
-            self.writer.say_once(
-                reply(
-                    "workflow_files",
-                    links=view.links,
-                    commands=view.commands,
-                    files=files,
-                    patch=name,
-                    apply=apply,
-                )
-            )
-
     def _pull_request(self, run: Run) -> PublishResult:
         offered = self._offered(run)
         if not offered.branch:
             return publish_result(offered, f"there is no pull request: {offered.said}")
         state = run.state.replace(pull_request_branch=offered.branch)
         view: RunView = self.writer.view(run).replace(state=state)
-        text, base = self._text(run, view), target_of(run)
-        if base != state.base_branch:
-            self.writer.say_once(reply("base_is_gone", old=state.base_branch, new=base), run.name)
+        text = self._text(run, view)
         new = NewPullRequest(
             title=text.title,
             body=text.body,
             head=offered.branch,
-            base=base,
+            base=target_of(run),
             draft=text.draft,
         )
         try:

@@ -72,6 +72,7 @@ class WaitingRun(Frozen):
 class WakeStep(StrEnum):
     """The step for one run. Nobody but a person answers a question."""
 
+    UNLABEL = "its question is answered"
     GO_ON = "goes on"
     REMIND = "a reminder of its question"
     LABEL = "a label, since its question waits"
@@ -157,13 +158,12 @@ def wake() -> int:
     if not config.wakes.enabled:
         show_notice("nothing was looked at: wakes.enabled is false in .forge/config.yml")
         return 0
-    with connect(around.repository, around.token, around.api) as forge:
+    with connect(around.step.repository, around.step.token, around.step.api) as forge:
         look = _Look(repository, config, forge, around)
         lines = [*look.wake_all()]
     for line in lines or ["no run waits for anything that is over"]:
         show_notice(line)
-    if around.summary is not None:
-        write_summary(str(around.summary), "\n".join(f"- {line}" for line in lines))
+    write_summary(around.step.summary, "\n".join(f"- {line}" for line in lines))
     return int(look.refused)
 
 
@@ -198,7 +198,7 @@ class _Look:
             run for info in runs(self.repository) for run in self._read(info, paid, labelled)
         ]
         for issue in labelled - {run.issue for run in waiting if run.labelled}:
-            yield from self._do(f"#{issue}: its question is answered", issue, None)
+            yield from self._do(issue, WakeStep.UNLABEL)
         answered: dict[str, datetime] = {}
         for payment in paid:
             answered[payment.model] = max(payment.at, answered.get(payment.model, payment.at))
@@ -210,7 +210,7 @@ class _Look:
             answered=answered,
         )
         for step in wakes[:_MOST]:
-            yield from self._do(f"#{step.run.issue}: {step.step}", step.run.issue, step)
+            yield from self._do(step.run.issue, step.step, step.run.run)
 
     # -- how the runs stand
     # ----------------------------------------------------------------------------------------------
@@ -283,11 +283,11 @@ class _Look:
     # -- what is done
     # ----------------------------------------------------------------------------------------------
 
-    def _do(self, line: str, issue: int, wake: RunWake | None) -> Iterator[str]:
-        """Do one step; without one take the label off."""
+    def _do(self, issue: int, step: WakeStep, run: str = "") -> Iterator[str]:
+        line = f"#{issue}: {step}"
         try:
-            match wake.step if wake is not None else None:
-                case None:
+            match step:
+                case WakeStep.UNLABEL:
                     self.forge.remove_label(issue, self.label)
                 case WakeStep.GO_ON if self.forge.issue(issue).closed_at is not None:
                     return
@@ -296,7 +296,7 @@ class _Look:
                     workflow = PurePosixPath(WORKFLOW).name
                     self.forge.dispatch(workflow, branch, {"issue": str(issue)})
                 case WakeStep.REMIND:
-                    self._remind(issue, wake.run.run if wake is not None else "")
+                    self._remind(issue, run)
                 case WakeStep.LABEL:
                     self.forge.add_label(issue, self.label)
         except ForgeError as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 from forge_bot.agent.models.base import Model
 from forge_bot.agent.tools.setup import SERVER_VARIABLES
 from forge_bot.bot.worker_messages import (
+    CANCELLED,
     Cancelled,
     Outbox,
     WorkerQuestion,
@@ -66,7 +67,7 @@ class Worker:
         except ForgeError as error:
             return stopped_by(error)
         except (Cancelled, KeyboardInterrupt):
-            return WorkerStopped(cancelled=True, exit_code=1)
+            return CANCELLED
         return WorkerStopped(answer=answer)
 
     async def _performed(self, run: Run, config: Config) -> None:

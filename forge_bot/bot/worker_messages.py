@@ -69,6 +69,8 @@ class WorkerStopped(Frozen):
     """The seconds that GitHub asks to wait."""
 
 
+CANCELLED = WorkerStopped(cancelled=True, exit_code=1)
+
 AnyMessage = HandedOver | LogMessage | WorkerStopped
 Message = Annotated[AnyMessage, Field(discriminator="kind")]
 _MESSAGE: TypeAdapter[AnyMessage] = TypeAdapter(Message)

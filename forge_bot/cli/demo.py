@@ -12,7 +12,7 @@ from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.terminal_session import ask_at_terminal, at_terminal, load_setup, show_question
+from forge_bot.cli.terminal_session import ask_at_terminal, at_terminal, show_question
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption
@@ -25,6 +25,7 @@ from forge_bot.runs.request_draft import draft_from_words
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion
 from forge_bot.runs.session import Asker, Session
 from forge_bot.runs.this_process import Outcome, local_user
+from forge_bot.settings.config import load_config
 from forge_bot.settings.load_pipeline import load_pipeline
 
 RECORD = "record.jsonl"
@@ -38,7 +39,7 @@ def demo(folder: Path | None, *, yes: bool) -> int:
     target = folder or Path(tempfile.mkdtemp(prefix="forge-bot-demo-"))
     repository = _sample(source / "repository", _empty(target))
     _welcome(console, target)
-    config = load_setup(repository)
+    config = load_config(repository.root)
     progress = Progress(console)
     draft = draft_from_words((source / "task.md").read_text(encoding="utf-8"))
     plan = plan_for(repository, draft, effort=EFFORT, name=None, branch=None, here=False)

@@ -35,20 +35,11 @@ def init(
     update: Annotated[
         bool, typer.Option("--update", help="Renew the workflow; what you changed stays.")
     ] = False,
-    workflow: Annotated[
-        bool | None,
-        typer.Option(help="Write the workflow too; by default if origin is on GitHub."),
-    ] = None,
-    labels: Annotated[
-        bool, typer.Option("--labels", help="Create the labels on GitHub; needs GITHUB_TOKEN.")
-    ] = False,
 ) -> int:
     from forge_bot.cli.repository_setup import init as write
     from forge_bot.cli.repository_setup import update_workflow
 
-    if update:
-        return update_workflow(repo)
-    return write(repo, workflow=workflow, labels=labels)
+    return update_workflow(repo) if update else write(repo)
 
 
 def doctor(
@@ -83,44 +74,15 @@ def demo(
 
 graph_app = typer.Typer(
     cls=CommandGroup,
-    help="The project as a graph: what uses what, and which rules hold.",
+    help="The project as a graph: which rules hold.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-@graph_app.command(help="Find nodes, their neighbours, or what a change reaches.")
-def query(
-    name: Annotated[str, typer.Argument(help="Part of a node's id, or a glob.")] = "",
-    repo: Repo = HERE,
-    tier: Annotated[str | None, typer.Option(help="Only this tier and its subtypes.")] = None,
-    kind: Annotated[str | None, typer.Option(help="Only this kind, such as entry or test.")] = None,
-    domain: Annotated[str, typer.Option(help="Only this domain of the manifest.")] = "",
-    criticality: Annotated[
-        str | None, typer.Option(help="Only this or worse: low, normal, high, critical.")
-    ] = None,
-    of: Annotated[str, typer.Option(help="Neighbours of this node.", metavar="NODE")] = "",
-    touches: Annotated[
-        list[str] | None,
-        typer.Option(help="What a change of this file or folder/ reaches.", metavar="PATH"),
-    ] = None,
-    limit: Annotated[int, typer.Option(help="The most nodes to show.", min=1, max=1000)] = 20,
-    as_json: AsJson = False,
-) -> int:
-    from forge_bot.cli.graph_output import print_answer
-
-    asked = {
-        "name": name,
-        "tier": tier,
-        "kind": kind,
-        "domain": domain,
-        "criticality": criticality,
-        "of": of,
-        "touches": tuple(touches or ()),
-        "limit": limit,
-    }
-    return print_answer(repo, asked, as_json=as_json)
+@graph_app.callback()
+def _keep_words() -> None:
+    """Keep `verify` and `test` words of their own, though each is the only one."""
 
 
 @graph_app.command(help="Check the manifest and the rules on imports; 2 if some are broken.")
@@ -129,7 +91,7 @@ def verify(
     base: Annotated[
         str | None, typer.Option(help="Only what was not broken at this commit.", metavar="COMMIT")
     ] = None,
-    as_json: AsJson = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
     from forge_bot.cli.graph_output import print_violations
 
@@ -137,11 +99,7 @@ def verify(
 
 
 policy_app = typer.Typer(cls=CommandGroup, help="Try the rules on who may approve.")
-
-
-@policy_app.callback()
-def _keep_words() -> None:
-    """Keep `test` a word of its own, though it is the only one."""
+policy_app.callback()(_keep_words)
 
 
 @policy_app.command(

@@ -1,5 +1,5 @@
-"""A repository made ready: `forge-bot init` writes the configuration, and on GitHub the workflow
-and its labels; `doctor` shows the results of all checks; `clean` removes what runs have left.
+"""A repository made ready: `forge-bot init` writes the configuration, and on GitHub the
+workflow; `doctor` shows the results of all checks; `clean` removes what runs have left.
 """
 
 import json
@@ -18,27 +18,24 @@ from forge_bot.errors import BadOption
 from forge_bot.forge import (
     WAKE_WORKFLOW,
     WORKFLOW,
-    RepositoryAddress,
     check_workflows,
-    connect,
     page_address,
     parse_remote,
     pinned,
     renew_workflow,
     schema_address,
     server_of,
-    token_of,
     wake_workflow_text,
     workflow_text,
 )
-from forge_bot.forge.types import LABELS
+from forge_bot.forge.types import START
 from forge_bot.git import Repository
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
 from forge_bot.runs.checks.local_checks import check_hosted
 from forge_bot.runs.project_commands.commit_profile import profile_at
 from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
-from forge_bot.sentences import listed, say
+from forge_bot.sentences import listed
 from forge_bot.settings.config import CONFIG, Config, load_config
 from forge_bot.store.files import write_whole
 from forge_bot.values import Tier
@@ -56,24 +53,20 @@ budget: 5   # US dollars that a run may cost before it stops and asks
 """
 
 
-def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
-    """Write the missing files, and leave existing ones unchanged.
-
-    With `labels` the labels are made on GitHub. `workflow` None means: write it if origin is on
+def init(folder: Path) -> int:
+    """Write the missing files, and leave existing ones unchanged; the workflow where origin is on
     GitHub. Raises BadOption if there is nothing to do.
     """
-    repository = Repository.find(folder)
-    place = parse_remote(repository.remote_url(), os.environ)
-    console = Console()
+    repository, console = Repository.find(folder), Console()
     wanted = {CONFIG: _configured}
-    if (workflow is None and place is not None) or workflow:
+    if parse_remote(repository.remote_url(), os.environ) is not None:
         wanted[WORKFLOW] = _workflow
         if load_config(repository.root).wakes.enabled:
             wanted[WAKE_WORKFLOW] = _wake_workflow
     missing = {
         name: write for name, write in wanted.items() if not (repository.root / name).exists()
     }
-    if not missing and not labels:
+    if not missing:
         raise BadOption(
             (
                 f"{listed([*wanted])} is there already."
@@ -84,13 +77,6 @@ def init(folder: Path, *, workflow: bool | None, labels: bool) -> int:
         )
     for name, write in missing.items():
         write(repository, repository.root / name, console)
-    if labels:
-        _make_labels(place, console)
-    elif WORKFLOW in missing:
-        names = ", ".join(label.name for label in LABELS)
-        console.print(
-            f"  → labels it listens to: {names}; GITHUB_TOKEN=… forge-bot init --labels makes them"
-        )
     return 0
 
 
@@ -148,8 +134,8 @@ def _workflow(repository: Repository, target: Path, console: Console) -> None:
             "then puts its commit there"
         )
     console.print(
-        f"  → commit and merge it, and make the secret {key}; forge-bot doctor says what "
-        "else is missing"
+        f"  → commit and merge it, make the secret {key} and the label {START}; forge-bot doctor "
+        "says what else is missing"
     )
 
 
@@ -158,22 +144,6 @@ def _wake_workflow(repository: Repository, target: Path, console: Console) -> No
     console.print(
         f"[green]✓[/] {WAKE_WORKFLOW} written [dim](runs that wait go on by themselves)[/]"
     )
-
-
-def _make_labels(place: RepositoryAddress | None, console: Console) -> None:
-    token = token_of(os.environ)
-    if place is None or not token:
-        lacking = "origin is not on GitHub" if place is None else "there is no token"
-        hint = (
-            "Set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token), in a clone from GitHub."
-        )
-        raise BadOption(f"Labels cannot be made: {lacking}.", hint=hint)
-    with connect(place.name, token, place.api, patience=0) as forge:
-        for label in LABELS:
-            made = forge.create_label(label.name, label.color, say(label.meaning))
-            console.print(
-                f"[green]✓[/] label {escape(label.name)} {'made' if made else '[dim]is there[/]'}"
-            )
 
 
 def configuration(commands: ProjectCommands) -> str:

@@ -12,7 +12,6 @@ from forge_bot.cli.progress import Progress
 from forge_bot.cli.temporal_commands import choose_leader, works_here
 from forge_bot.cli.terminal_session import (
     check_person,
-    load_setup,
     make_session,
     way_of_answer,
 )
@@ -28,6 +27,7 @@ from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import Giver, counted, report_of
 from forge_bot.runs.this_process import local_user
+from forge_bot.settings.config import load_config
 from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()
@@ -66,10 +66,8 @@ def _give(options: ResumeOptions, command: RunCommand) -> int:
             Console().print(escape(words))
         return report
 
-    updates = isinstance(command, Update)
-    ends = isinstance(command, Abandon)
     try:
-        return _continue_run(options, told, ends=ends, only_tells=not updates)
+        return _continue_run(options, told, ends=isinstance(command, Abandon))
     except UpToDate as nothing:
         Console().print(escape(nothing.message))
         return 0
@@ -85,7 +83,7 @@ def ask(
 ) -> int:
     """Let the model answer a question about the run, which stands where it stood."""
     repository = Repository.find(folder)
-    config = load_setup(repository)
+    config = load_config(repository.root)
     info = resolve_run(repository, name)
     progress = Progress(Console())
     models = TierModels(config, model or kept_model(repository, info.name), record)
@@ -128,10 +126,9 @@ def _continue_run(
     ends: bool = False,
     host: HostChoice = WHERE_IT_IS,
     follows: bool = False,
-    only_tells: bool = True,
 ) -> int:
     repository = Repository.find(options.repo)
-    config = load_setup(repository)
+    config = load_config(repository.root)
     info = resolve_run(repository, options.run)
     if not ends:
         here = works_here(repository, info.name, host)
@@ -143,7 +140,7 @@ def _continue_run(
     models = TierModels(config, model, options.record)
     ending = options.ending
     going = make_session(repository, config, models, progress, ending=ending, until=options.until)
-    leader = choose_leader(going, info.name, host, options, only_tells=only_tells)
+    leader = choose_leader(going, info.name, host, options)
     # A run that a server leads is followed, also while its worker holds it.
     make_first_report = None if follows and leader is not going else first
     try:

@@ -20,7 +20,6 @@ from forge_bot.cli.resume import resume
 from forge_bot.cli.temporal_commands import choose_place, follow_on_server
 from forge_bot.cli.terminal_session import (
     at_terminal,
-    load_setup,
     make_session,
     read_amount_option,
 )
@@ -57,7 +56,7 @@ from forge_bot.runs.project_commands.commit_profile import check_testable
 from forge_bot.runs.request_draft import RequestDraft, draft_from_words
 from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import local_user, phase_named
-from forge_bot.settings.config import Config, file_text
+from forge_bot.settings.config import Config, file_text, load_config
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store.run_folder import SPECS
 from forge_bot.temporal.temporal_server import TemporalPlace
@@ -155,7 +154,7 @@ def _read_request(task: str, options: RunOptions) -> _Start:
     if place is not None and (options.record is not None or options.until is not None):
         raise BadOption("--record and --until go with runs of this machine.")
     try:
-        config = load_setup(repository)
+        config = load_config(repository.root)
     except BadConfig as error:
         error.details += (
             *problems_of_files(repository.root, _name_capabilities(options.capabilities)),

@@ -20,12 +20,12 @@ from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import stop_on_signals
 from forge_bot.temporal.temporal_server import (
     TemporalPlace,
+    connect,
     find_history_file,
     find_server_program,
     forget_place,
     name_queue,
     name_workflow,
-    open_connection,
     read_named_place,
     read_place,
     require_client,
@@ -56,7 +56,7 @@ def choose_place(
         place = TemporalPlace(dev=True, namespace="default")
     else:
         place = read_named_place(choice.server.address, choice.server.namespace)
-        asyncio.run(_check_reachable(place))
+        asyncio.run(connect(place))
         # A worker's machine may be lost with all its files.
         pushes = pushes or repository.remote_url() is not None
     return place.replace(
@@ -68,12 +68,9 @@ def choose_place(
 
 
 def choose_leader(
-    going: Session, run: str, choice: HostChoice, options: ResumeOptions, *, only_tells: bool = True
+    going: Session, run: str, choice: HostChoice, options: ResumeOptions
 ) -> "Session | TemporalSession":
-    """Return the leader of a run: this command, or the server that has the run or gets it.
-
-    `only_tells`: the first report of the command needs no work tree of the run.
-    """
+    """Return the leader of a run: this command, or the server that has the run or gets it."""
     known = read_place(going.repository, run)
     if choice.on == "local":
         if known is not None:
@@ -81,14 +78,18 @@ def choose_leader(
         return going
     model = options.model or kept_model(going.repository, run)
     wanted = choose_place(going.repository, choice, options.ending, model)
-    if wanted is None and known is None:
+    place = wanted or known
+    if place is None:
         return going
-    if known is not None and wanted is None:
-        _check_unchanged(known, options)
-    place = wanted or known or TemporalPlace()
+    if wanted is None and (options.model or options.ending.push or options.ending.open_pr):
+        raise BadOption(
+            "The server leads this run with the options that it was begun with.",
+            hint="Leave --model, --push and --open-pr out, or go on here: forge-bot resume --on "
+            "local …",
+        )
     if options.record is not None or options.until is not None:
         raise BadOption("--record and --until go with runs of this machine.")
-    return follow_on_server(going, place, only_tells=only_tells)
+    return follow_on_server(going, place)
 
 
 def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
@@ -98,29 +99,12 @@ def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
     return not led or choice.dev or (known is not None and known.dev)
 
 
-def follow_on_server(
-    going: Session, place: TemporalPlace, *, only_tells: bool = True
-) -> "TemporalSession":
+def follow_on_server(going: Session, place: TemporalPlace) -> "TemporalSession":
     """Return the session that follows a run on a server."""
     require_client()
     from forge_bot.temporal.temporal_session import TemporalSession
 
-    return TemporalSession(going, place, only_tells=only_tells)
-
-
-def _check_unchanged(known: TemporalPlace, options: ResumeOptions) -> None:
-    """Raise BadOption for an option that the workflow of a run was begun without."""
-    changed = {
-        "--model": options.model is not None and options.model != known.model,
-        "--push": options.ending.push and not known.push,
-        "--open-pr": options.ending.open_pr and not known.open_pr,
-    }
-    for option, other in changed.items():
-        if other:
-            raise BadOption(
-                f"The workflow of this run was begun with another {option}.",
-                hint=f"Leave {option} out, or go on here: forge-bot resume --on local {option} …",
-            )
+    return TemporalSession(going, place)
 
 
 def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
@@ -144,18 +128,13 @@ def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
 async def _end_workflow(repository: Repository, run: str, place: TemporalPlace) -> None:
     from temporalio.service import RPCError, RPCStatusCode
 
-    async with open_connection(place, find_history_file(repository, run)) as client:
-        handle = client.get_workflow_handle(name_workflow(repository, run))
-        try:
-            await handle.terminate("The run goes on at a terminal.")
-        except RPCError as error:
-            if error.status is not RPCStatusCode.NOT_FOUND:
-                raise
-
-
-async def _check_reachable(place: TemporalPlace) -> None:
-    async with open_connection(place, Path()):
-        pass
+    client = await connect(place)
+    handle = client.get_workflow_handle(name_workflow(repository, run))
+    try:
+        await handle.terminate("The run goes on at a terminal.")
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
 
 
 def work_for_server(
@@ -198,19 +177,16 @@ async def _work_until_stopped(
 
     console = Console()
     threads = _make_thread_activities(console, github)
-    async with open_connection(place, Path()) as client:
-        tell_of = partial(_make_printer, console)
-        async with work_at_server(client, repositories, tell_of, threads, at_once=at_once):
+    client, tell_of = await connect(place), partial(_make_printer, console)
+    async with work_at_server(client, repositories, tell_of, threads, at_once=at_once):
+        console.print(f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:")
+        for repository in repositories:
             console.print(
-                f"Working for {escape(place.address)}, namespace {escape(place.namespace)}:"
+                f"  {escape(str(repository.root))} [dim]queue {name_queue(repository)}[/]"
             )
-            for repository in repositories:
-                console.print(
-                    f"  {escape(str(repository.root))} [dim]queue {name_queue(repository)}[/]"
-                )
-            for name, queue in zip(sorted(github), threads.queues, strict=True):
-                console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
-            await asyncio.Event().wait()
+        for name, queue in zip(sorted(github), threads.queues, strict=True):
+            console.print(f"  issues of {escape(name)} [dim]queue {escape(queue)}[/]")
+        await asyncio.Event().wait()
 
 
 def _make_thread_activities(console: Console, github: tuple[str, ...]) -> "ThreadActivities":

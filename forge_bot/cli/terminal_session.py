@@ -28,7 +28,7 @@ from forge_bot.runs.question_text import question_text
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, person_answer
 from forge_bot.runs.session import VIA, Asker, Session
 from forge_bot.sentences import listed, say
-from forge_bot.settings.config import Config, load_config
+from forge_bot.settings.config import Config
 from forge_bot.text_format import code_block
 
 _MOST_DIFFERENCE = 40
@@ -212,11 +212,6 @@ def _read_answer(line: str, offered: Iterable[str], question: Question) -> Perso
         )
     answer = person_answer(command)
     return answer if answer.answer.value in offered else one_of_them
-
-
-def load_setup(repository: Repository) -> Config:
-    """The configuration in the work tree the user is in."""
-    return load_config(repository.root)
 
 
 def way_of_answer(*, by_script: bool) -> str:

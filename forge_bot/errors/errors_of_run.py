@@ -203,10 +203,6 @@ class TemporalRefused(SetupError, code="TEMPORAL-004"):
     """The Temporal server answers, but not for this namespace or with this access."""
 
 
-class NoTemporalWorker(SetupError, code="TEMPORAL-005"):
-    """No worker takes the work of this repository from the server."""
-
-
 class EmptyTask(
     RequestError,
     code="REQUEST-001",

@@ -135,8 +135,6 @@ class Event:
     via_app: str = ""
     on_pull: bool = False
     branch: str = ""
-    check: int | None = None
-    pulls: tuple[int, ...] = ()
 
 
 # -- threads and pull requests
@@ -308,24 +306,8 @@ class Reviews:
 # -- labels
 # --------------------------------------------------------------------------------------------------
 
+START = "forge"
+"""The label that begins a run, unless the workflow names another one."""
+
 UNANSWERED = "unanswered"
 """The second part of the label of an issue whose question waits for long."""
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """A label that forge-bot listens to."""
-
-    name: str
-    color: str
-    meaning: str
-    """The name of the sentence that is shown beside it."""
-
-
-LABELS = (
-    Label("forge", "5319e7", "runs.labels.label_starts_a_run"),
-    Label("forge:S", "c5def5", "runs.labels.label_short_way"),
-    Label("forge:L", "c5def5", "runs.labels.label_long_way"),
-    Label("forge:auto", "c5def5", "runs.labels.label_auto"),
-    Label(f"forge:{UNANSWERED}", "fbca04", "runs.labels.label_unanswered"),
-)

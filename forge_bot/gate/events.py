@@ -28,8 +28,6 @@ class Intent:
     command: Command | Mistyped | None = None
     comment: int | None = None
     on_pull: bool = False
-    check: int | None = None
-    pulls: tuple[int, ...] = ()
 
 
 class Result(StrEnum):
@@ -73,13 +71,12 @@ def read_request(event: Event | Nothing, inputs: Inputs) -> Intent | Nothing:
             operation = RequestedOperation.START if starts else RequestedOperation.COMMAND
         case Trigger.CHECKS:
             thread = issue_of_branch(event.branch) or 0
-            if not thread or not event.pulls:
-                return Nothing("the checks ran for no branch of a run with a pull request here")
+            if not thread:
+                return Nothing("the checks ran for no branch of a run")
         case Trigger.DISPATCH | Trigger.STATE:
             pass
     attempt = Attempt(operation, event.people, event.edited, event.via_app)
-    place = (event.comment, event.on_pull, event.check, event.pulls)
-    return Intent(event.trigger, thread, attempt, command, *place)
+    return Intent(event.trigger, thread, attempt, command, event.comment, event.on_pull)
 
 
 def issue_of_branch(branch: str) -> int | None:

@@ -89,19 +89,9 @@ def _condition_problem(condition: str) -> str:
 # -- the flags of a new run
 # --------------------------------------------------------------------------------------------------
 
-SWITCHES = {  # each with the name of the sentence on its effect
-    "auto": "gate.task_flags.auto",
-    "nopr": "gate.task_flags.nopr",
-    "debug": "gate.task_flags.debug",
-    "discuss": "gate.task_flags.discuss",
-    "batch": "gate.task_flags.batch",
-}
-VALUES = {
-    "effort": "gate.task_flags.effort",
-    "budget": "gate.task_flags.budget",
-    "pipeline": "gate.task_flags.pipeline",
-    "in": "gate.task_flags.folder",
-}
+SWITCHES = ("auto", "nopr", "debug", "discuss", "batch")
+VALUES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME", "in": "FOLDER"}
+"""Each with an example of what it takes. docs/thread.md says what the flags do."""
 
 _PIPELINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _FOLDER = re.compile(r"[\w.][\w.@+/-]{0,200}")

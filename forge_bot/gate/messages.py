@@ -2,6 +2,7 @@
 
 from unicodedata import category
 
+from forge_bot.forge import page_address
 from forge_bot.forge.types import Role
 from forge_bot.gate.flags import SWITCHES, VALUES
 from forge_bot.gate.grammar import FORMS, LONGEST_SHOWN, Mistyped
@@ -116,20 +117,12 @@ def _row(written: str, meaning: str) -> str:
     return f"| `{written.replace('|', BAR)}` | {meaning} |"
 
 
-_EXAMPLES = {"effort": "S|M|L", "budget": "5", "pipeline": "NAME", "in": "FOLDER"}
-
-
-def flag_table() -> str:
-    """The flags of the command that starts a run, as a table of Markdown."""
-    values = [_row(f"--{name} {_EXAMPLES[name]}", say(meaning)) for name, meaning in VALUES.items()]
-    switches = [_row(f"--{name}", say(meaning)) for name, meaning in SWITCHES.items()]
-    return "\n".join([say("gate.help.flags"), "| --- | --- |", *values, *switches])
-
-
 def help_text(prefix: str, *, bare: bool) -> str:
     """Return the answer to `/help`."""
     how = say("gate.help.how")
     if bare:
         how = f"{how} {say('gate.help.both', prefix=prefix)}"
-    flags = say("gate.help.flags_of", prefix=prefix)
-    return "\n\n".join([command_table(prefix, bare=bare), flags, flag_table(), how])
+    takes = [f"`--{name} {example}`" for name, example in VALUES.items()]
+    names = " ".join([*takes, *(f"`--{name}`" for name in SWITCHES)])
+    flags = say("gate.help.flags", prefix=prefix, names=names, page=page_address("thread"))
+    return "\n\n".join([command_table(prefix, bare=bare), flags, how])

@@ -226,8 +226,6 @@ def output_values(
             "issue": outcome.issue,
             "thread": intent.thread,
             "comment": comment,
-            "check": intent.check,
-            "pulls": list(intent.pulls),
             "by": None if outcome.by is None else outcome.by.login,
             "tracking_comment": outcome.tracking,
         }

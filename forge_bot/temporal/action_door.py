@@ -7,17 +7,15 @@ import os
 import sys
 from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
 from forge_bot.bot.job_context import JobContext, read_job_context
-from forge_bot.errors import ForgeError, TemporalRefused, TemporalUnavailable
+from forge_bot.errors import ForgeError
 from forge_bot.forge import (
     issue_of_event,
     payload_of,
-    read_step_context,
     show_error,
     show_notice,
     write_outputs,
@@ -37,37 +35,33 @@ from forge_bot.temporal.workflow_messages import (
 from forge_bot.temporal.workflows import ForgeThreadWorkflow
 
 _TIME = timedelta(seconds=15)
-_ADVICE: dict[type[ForgeError], str] = {
-    TemporalUnavailable: "temporal.action_door.check_the_address",
-    TemporalRefused: "temporal.action_door.check_the_namespace",
-}
 
 
 def main(environ: Mapping[str, str] = os.environ) -> int:
     """Hand the event to the server; return 0 unless the server cannot be reached."""
     try:
-        around, context = read_job_context(environ), read_step_context(environ)
+        around = read_job_context(environ)
     except ForgeError as error:
         show_error(f"{error.code}: {error.message} {hint_of(error)}")
         return error.exit_code
     try:
         summary = asyncio.run(_hand_over(around, environ))
     except ForgeError as error:
-        hint = say(_ADVICE[type(error)])
+        hint = say("gate.server_to_check")
         show_error(f"{error.code}: {error.message} {hint}")
         text = say(
             "gate.no_server",
             message=error.message,
             hint=hint,
-            run_url=around.run_url,
+            run_url=around.step.run_url,
             prefix=around.inputs.prefix,
             code=error.code,
         )
-        tell_thread(environ, around.inputs, context, text)
+        tell_thread(environ, around.inputs, around.step, text)
         return error.exit_code
     issue = str(around.wake.issue)
-    write_outputs(context.outputs, {"outcome": "working", "issue": issue})
-    write_summary(context.summary, summary)
+    write_outputs(around.step.outputs, {"outcome": "working", "issue": issue})
+    write_summary(around.step.summary, summary)
     show_notice(summary)
     return 0
 
@@ -77,24 +71,24 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
     about it. Raises TemporalUnavailable, TemporalRefused.
     """
     place, issue = read_named_place(None, None), around.wake.issue
-    name = thread_workflow_id(around.server, around.repository, issue)
+    name = thread_workflow_id(around.step.server, around.step.repository, issue)
     woken = ThreadWake(
         wake=around.wake,
         inputs={name: environ[name] for name in INPUT_VARIABLES if environ.get(name)},
-        job=around.run_url.rpartition("/")[2],
-        event=_freeze_issue(around.payload),
+        job=around.step.run_url.rpartition("/")[2],
+        event=_freeze_issue(around.step.payload),
     )
     client = await connect(place)
     try:
         await client.start_workflow(
             ForgeThreadWorkflow.run,
-            ThreadBegin(server=around.server, repository=around.repository, issue=issue),
+            ThreadBegin(server=around.step.server, repository=around.step.repository, issue=issue),
             id=name,
-            task_queue=thread_queue(around.server, around.repository),
+            task_queue=thread_queue(around.step.server, around.step.repository),
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             start_signal=WAKE,
             start_signal_args=[woken],
-            static_summary=f"{around.repository}#{issue}",
+            static_summary=f"{around.step.repository}#{issue}",
             rpc_timeout=_TIME,
         )
     except RPCError as error:
@@ -102,7 +96,7 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
     return f"{name} has it. A worker goes on with it."
 
 
-def _freeze_issue(payload: Path | None) -> str:
+def _freeze_issue(payload: str) -> str:
     """Return what a request is frozen from, if the event is one of an issue."""
     issue = issue_of_event(payload)
     return payload_of(issue) if issue is not None else ""

@@ -49,7 +49,7 @@ from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.local_host import LocalHost, keep_left, keep_result, left_action, perform_left
 from forge_bot.runs.models_and_prompts import TierModels
-from forge_bot.runs.notifications import Notice, Notify, PhaseBegan
+from forge_bot.runs.notifications import Notify
 from forge_bot.runs.open_run import look_at_run, open_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
@@ -72,12 +72,6 @@ _PATIENCE = 600.0
 noticed yet that it was given up."""
 
 _LOOK = 0.2
-_UNNAMED = 60
-"""Seconds to wait if GitHub names no time."""
-
-_SHORT = 10
-"""Up to so many seconds are waited for by trying again at once."""
-
 Taken = TypeVar("Taken")
 Do = Callable[[Order], Stands]
 TellOf = Callable[[str], Notify]
@@ -109,15 +103,13 @@ def _send_heartbeat() -> None:
         raise asyncio.CancelledError
 
 
-async def _run_with_heartbeat(
-    work: Coroutine[Any, Any, Taken], progress: Callable[[], str]
-) -> Taken:
+async def _run_with_heartbeat(work: Coroutine[Any, Any, Taken]) -> Taken:
     """Send the server heartbeats, and end the work when it is no longer wanted."""
     timeout = activity.info().heartbeat_timeout
     pause = timeout.total_seconds() / 4 if timeout is not None else 5.0
     task = asyncio.ensure_future(work)
     while not task.done():
-        activity.heartbeat(progress())
+        activity.heartbeat()
         await asyncio.wait({task}, timeout=min(pause, 2.0))
         if activity.is_cancelled():
             task.cancel()
@@ -171,17 +163,6 @@ class _RunWork:
         self.session = session
         self.order = order
         self.info = resolve_run(session.repository, order.begin.run)
-        self._label = ""
-        self._tell = session.tell
-        session.tell = self._pass_on_notice
-
-    def _pass_on_notice(self, notice: Notice) -> None:
-        if isinstance(notice, PhaseBegan):
-            self._label = notice.label
-        self._tell(notice)
-
-    def _run_to_end(self, work: Coroutine[Any, Any, Taken]) -> Taken:
-        return asyncio.run(_run_with_heartbeat(work, lambda: self._label))
 
     def _make_host(self, run: Run, *, leave_actions: bool = True) -> LocalHost:
         return self.session.local_host(
@@ -218,7 +199,7 @@ class _RunWork:
             if (key := find_key(root, session.environ, wanted=session.config.sign)) is not None:
                 try_key(root, key)
             try:
-                action = self._run_to_end(session.drive(run, self._make_host(run)))
+                action = asyncio.run(_run_with_heartbeat(session.drive(run, self._make_host(run))))
             except ActionsWanted as wanted:
                 keep_left(run, wanted)
                 return Stands(why="actions", actions=tuple(map(_without_arguments, wanted.actions)))
@@ -255,7 +236,7 @@ class _RunWork:
                 return keep_result(agents, wanted, result).status.value
 
         try:
-            return Stands(why="over", text=self._run_to_end(acted()))
+            return Stands(why="over", text=asyncio.run(_run_with_heartbeat(acted())))
         except BaseException:
             agents.project.runner.call_off()
             raise
@@ -265,7 +246,7 @@ class _RunWork:
         action = run.action
         if isinstance(action, Exec) and key in {call.key for call in outstanding_action(run.state)}:
             host = self._make_host(run, leave_actions=False)
-            self._run_to_end(carry_out(run.pipeline, run.state, host, action))
+            asyncio.run(_run_with_heartbeat(carry_out(run.pipeline, run.state, host, action)))
         ended = (call for call in run.state.calls if f"{call.artifact}/{call.index}" == key)
         return Stands(why="over", text=next(ended).status.value)
 
@@ -311,19 +292,11 @@ def _make_activity(name: str, do: Do) -> Do:
 
 def _describe_trouble(error: ForgeError) -> Stands:
     """Return how a run stands after an error; raise it where it is tried again at once."""
-    stop, seconds = stopped_by(error), _find_pause(error)
+    stop = stopped_by(error)
+    seconds = stop.seconds or (stop.trouble.seconds if stop.trouble is not None else 0) or 0
     if isinstance(error, _SOON) and not seconds and activity.info().attempt < _TRIES:
         # Benign: our own words say it, and the library prints no traceback above them.
         benign = ApplicationErrorCategory.BENIGN
         raise ApplicationError(stop.message, type=stop.code, category=benign) from None
     why = "waits" if isinstance(error, _WAITS) else "stuck"
     return Stands(why=why, trouble=stop, seconds=seconds)
-
-
-def _find_pause(error: ForgeError) -> int:
-    """Return the seconds for which GitHub or a provider asks to wait; 0 without such a limit."""
-    if isinstance(error, RateLimited):
-        return error.seconds if error.seconds is not None else _UNNAMED
-    trouble = error.trouble if isinstance(error, ModelUnavailable) else None
-    seconds = (trouble.seconds if trouble is not None else None) or 0
-    return seconds if seconds > _SHORT else 0

@@ -1,14 +1,10 @@
 """One invocation at a terminal for a run that a server leads: begin, report, follow, ask."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager
 from datetime import timedelta
 
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import (
     Client,
     WorkflowExecutionStatus,
@@ -25,17 +21,15 @@ from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
 from forge_bot.engine.reports import Abandoned, Answered
 from forge_bot.errors import (
     ForgeError,
-    NoTemporalWorker,
     StaleApproval,
     TemporalUnavailable,
 )
 from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message
-from forge_bot.runs.open_run import look_at_run
 from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session, TerminalHost
-from forge_bot.runs.this_process import Outcome, now, outcome_of
+from forge_bot.runs.this_process import Outcome, outcome_of
 from forge_bot.temporal.run_activities import open_when_free
 from forge_bot.temporal.temporal_server import (
     TemporalPlace,
@@ -67,9 +61,6 @@ _UNANSWERED = frozenset(
 )
 """Statuses of a query that no worker took."""
 
-_FRESH = timedelta(seconds=70)
-"""A worker that lives asks for work at least once a minute."""
-
 _PATIENCE = 10.0
 """Seconds that a command waits for a run that a worker holds."""
 
@@ -79,13 +70,10 @@ _GRACE_OF_COMMAND = timedelta(seconds=1)
 class TemporalSession:
     """Leads an invocation for a run on a server, as a Session does for a local run."""
 
-    def __init__(self, session: Session, place: TemporalPlace, *, only_tells: bool = True) -> None:
-        """Make the session. `only_tells`: the first report needs no work tree of the run."""
+    def __init__(self, session: Session, place: TemporalPlace) -> None:
         self.session = session
         self.place = place
-        self.only_tells = only_tells
         self._queue = name_queue(session.repository)
-        self._label = ""
         self._unanswered = False
 
     def go_on(
@@ -104,7 +92,7 @@ class TemporalSession:
         try:
             async with self._open_client(info) as client:
                 handle, key = await self._report_first(client, info, first)
-                return await self._follow(client, handle, info, key)
+                return await self._follow(handle, info, key)
         except RPCError as error:
             raise make_forge_error(error, self.place.address, self.place.namespace) from error
 
@@ -137,14 +125,13 @@ class TemporalSession:
             ForgeRunWorkflow.run, name_workflow(self.session.repository, info.name)
         )
         leads = await _is_running(handle)
-        standing = await self._query_standing(client, handle) if leads else None
-        # What only tells waits for no worker that is at work.
-        at_work = leads and standing is None and self.only_tells and not self._unanswered
+        if leads:
+            # A person is told that no worker answers before their words wait for one.
+            await self._query_standing(handle)
         report = None
         if first is not None:
-            held = nullcontext(self._look_at(info)) if at_work else self._hold_run(info)
-            with held as run:
-                report = self._check_report(run, first(run), leads=leads, at_work=at_work)
+            with self._hold_run(info) as run:
+                report = self._check_report(run, first(run), leads=leads)
         if not leads:
             return await self._start_workflow(client, info), ""
         if report is None:
@@ -152,12 +139,7 @@ class TemporalSession:
             return handle, ""
         return handle, await self._send_report(handle, report)
 
-    def _look_at(self, info: RunInfo) -> Run:
-        return look_at_run(self.session.repository, info, self.session.config)
-
-    def _check_report(
-        self, run: Run, report: Report | None, *, leads: bool, at_work: bool
-    ) -> Report | None:
+    def _check_report(self, run: Run, report: Report | None, *, leads: bool) -> Report | None:
         """Return the report for the workflow. Without one the report is recorded here, and the
         workflow begins from it. Raises the engine's error for a report that it refuses.
         """
@@ -173,9 +155,6 @@ class TemporalSession:
         except StaleApproval:
             self.session.show_again(run)
             raise
-        if at_work:
-            text = "A worker is at work. What you say is taken when its work is done."
-            self.session.tell(Message(text=text))
         return report
 
     async def _start_workflow(self, client: Client, info: RunInfo) -> RunHandle:
@@ -216,11 +195,9 @@ class TemporalSession:
     # -- following
     # ----------------------------------------------------------------------------------------------
 
-    async def _follow(
-        self, client: Client, handle: RunHandle, info: RunInfo, key: str
-    ) -> tuple[Outcome, Run]:
+    async def _follow(self, handle: RunHandle, info: RunInfo, key: str) -> tuple[Outcome, Run]:
         while True:
-            stands = await self._wait_until_settled(client, handle, key)
+            stands = await self._wait_until_settled(handle, key)
             with self._hold_run(info) as run:
                 if stands.why == "over":
                     return outcome_of(run.action), run
@@ -246,11 +223,11 @@ class TemporalSession:
                 run.tell(report)
         return None
 
-    async def _wait_until_settled(self, client: Client, handle: RunHandle, key: str) -> Stands:
+    async def _wait_until_settled(self, handle: RunHandle, key: str) -> Stands:
         """Return how the run stands when it stops; raise its problem."""
         pause = _SHORTEST
         while True:
-            stands = await self._query_standing(client, handle)
+            stands = await self._query_standing(handle)
             if stands is not None and (stop := stands.refused.get(key)) is not None:
                 raise as_error(stop)
             if stands is not None and stands.trouble is not None:
@@ -258,7 +235,7 @@ class TemporalSession:
                 raise as_error(stands.trouble)
             if stands is not None:
                 return stands
-            if not await self._is_going_on(handle):
+            if not await _is_running(handle):
                 return Stands(why="over", text=await _read_result(handle))
             pause = min(_LONGEST, pause * 1.5)
             await asyncio.sleep(pause)
@@ -270,48 +247,22 @@ class TemporalSession:
             text = f"The run goes on by itself {when}; forge-bot resume tries at once."
             self.session.tell(Message(text=text))
 
-    async def _is_going_on(self, handle: RunHandle) -> bool:
-        """Return whether the workflow goes on; tell what a worker elsewhere is at."""
-        known = await handle.describe()
-        for pending_activity in known.raw_description.pending_activities:
-            for payload in pending_activity.heartbeat_details.payloads:
-                label = str(json.loads(payload.data))
-                if label and label != self._label and not self.place.dev:
-                    self._label = label
-                    self.session.tell(Message(text=label))
-        return known.status is WorkflowExecutionStatus.RUNNING
-
-    async def _query_standing(self, client: Client, handle: RunHandle) -> Stands | None:
+    async def _query_standing(self, handle: RunHandle) -> Stands | None:
         """Return why somebody else than a worker is next; None if one is, or does not answer."""
         try:
             return await handle.query(ForgeRunWorkflow.standing, rpc_timeout=_ANSWER_TIME)
         except (RPCError, WorkflowQueryFailedError) as error:
             if isinstance(error, RPCError) and error.status not in _UNANSWERED:
                 raise
-            await self._require_worker(client)
             if not (self._unanswered or self.place.dev):
-                # The server lists a worker for a minute after it has gone.
                 text = (
-                    "No worker has answered yet; the run goes on when one does. One of another"
-                    " version may be unable to: forge-bot resume --on local goes on here."
+                    "No worker has answered yet; the run goes on when one does: forge-bot worker"
+                    " starts one. One of another version may be unable to: forge-bot resume"
+                    " --on local goes on here."
                 )
                 self.session.tell(Message(text=text))
                 self._unanswered = True
             return None
-
-    async def _require_worker(self, client: Client) -> None:
-        """Raise NoTemporalWorker if no worker takes work of this clone."""
-        asked = DescribeTaskQueueRequest(
-            namespace=client.namespace,
-            task_queue=TaskQueue(name=self._queue),
-            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-        )
-        queue_description = await client.workflow_service.describe_task_queue(asked)
-        fresh = now().replace(tzinfo=None) - _FRESH
-        if not any(
-            poller.last_access_time.ToDatetime() > fresh for poller in queue_description.pollers
-        ):
-            raise NoTemporalWorker(f"No worker takes work from the queue {self._queue}.")
 
 
 async def _is_running(handle: RunHandle) -> bool:

@@ -84,7 +84,7 @@ class ThreadWake(Frozen):
         if not begun:
             return self.replace(wake=self.wake.replace(again=True))
         known: dict[str, object] = {"trigger": "", "operation": "resume", "again": True}
-        return self.replace(wake=self.wake.replace(**known, comment=None, check=None), event="")
+        return self.replace(wake=self.wake.replace(**known, comment=None), event="")
 
 
 class ThreadBegin(Frozen):

@@ -72,8 +72,11 @@ def every_reply() -> list[CommentReply]:
         command_replies.asked_for_status(works),
         command_replies.cannot(COMMANDS, refused),
         command_replies.answered("Because `rota` counts days from the first.", "why not zero?"),
-        command_replies.no_fix(
-            scene.delivered(), checks=["deploy: cancelled"], pull_request=f"{home}/pull/57"
+        reply(
+            "no_fix",
+            commands=COMMANDS,
+            checks=["deploy: cancelled"],
+            pull_request=f"{home}/pull/57",
         ),
         command_replies.pull_request_by_hand(works, no_permission, url=f"{home}/compare/main...x"),
         failed(NoTestCommand("No way to test this repository was found."), LINKS, COMMANDS),
@@ -82,18 +85,17 @@ def every_reply() -> list[CommentReply]:
 
 
 PLAIN = (
-    *("no_run", "already_running", "resumed", "follow_up", "updated", "up_to_date", "used_up"),
+    *("no_run", "already_running", "resumed", "follow_up", "updated", "used_up"),
     *("pull_request_over", "people_in_conflict", "key_missing", "key_refused", "rate_limited"),
     *("cap_reached", "switched_off", "reminder", "batch_under_way", "github_limited"),
     *(
         "branch_protected",
         "may_not_push",
-        "workflow_files",
         "record_not_kept",
         "cancelled",
         "unexpected",
     ),
-    *("issue_closed", "base_is_gone", "no_reviews", "review_answer"),
+    *("issue_closed", "no_reviews", "review_answer"),
 )
 """The replies that need no more of a run than a sentence does."""
 
@@ -110,8 +112,6 @@ _OF_OTHERS = {
     "message": "GH013: Repository rule violations found",
     "secret": "OPENAI_API_KEY",
     "run": "20260102-42-rota-next",
-    "old": "main",
-    "new": "trunk",
     "to": "https://github.com/lighthouse/duty/issues/7",
 }
 
@@ -143,8 +143,6 @@ def example(name: str, hostile: str = "") -> dict[str, Any]:
         "compare": run.compare(run.offered),
         "aside": "fix/42-names-2",
         "until": "in 14 minutes",
-        "patch": "held-1.patch",
-        "apply": "git fetch",
         "records": "refs/forge-bot/runs/20260102-42-rota-next",
         "why": "not_planned",
         **others,

@@ -11,14 +11,14 @@ import pytest
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
 from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.comments.tracking_comment import tracking
-from forge_bot.gate.messages import command_table, flag_table
+from forge_bot.gate.messages import help_text
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.pull_request import pull_request
 from tests.bot import scene
 from tests.bot.catalogue import every_reply, said_at_the_gate
 
 GOLDEN = Path(__file__).parent / "golden"
-_LISTS = f"{command_table()}\n\n`[flags]` of `/forge`:\n\n{flag_table()}"
+_LISTS = help_text("/forge", bare=True).rpartition("\n\n")[0]
 _OF_THE_LISTS = "(the list of the commands, and that of the flags)"
 """The lists stand in a file and on a page of their own."""
 

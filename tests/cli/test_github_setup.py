@@ -56,7 +56,7 @@ def test_init_writes_a_short_workflow_that_asks_for_the_key_of_the_model(
     assert len(text.splitlines()) <= 40
     assert "ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}" in text
     assert "__" not in text
-    assert "forge:auto" in said.out
+    assert "and the label forge" in " ".join(said.out.split())
     assert "ANTHROPIC_API_KEY" in said.out
 
 
@@ -113,26 +113,6 @@ def test_the_workflow_is_held_fast_by_the_commit_of_the_release_and_without_one_
     commit = sample.git("rev-parse", "HEAD")
     assert f"{ACTION}@{commit} # v{__version__}\n" in (sample.path / WORKFLOW).read_text()
     assert f"it uses the release {ACTION}@{commit}" in " ".join(held.out.split())
-
-
-def test_init_makes_the_labels_once(
-    repo: Repository, github: FakeGitHub, sample: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refused = sample.forge("init", "--labels")
-    assert refused.code == 2
-    assert "there is no token" in refused.err
-    admin(github, repo, monkeypatch)
-    github.label(repo, "forge:L")
-    said = sample.forge("init", "--labels")
-    assert said.code == 0
-    assert sorted(label.name for label in repo.labels) == [
-        "forge",
-        "forge:L",
-        "forge:S",
-        "forge:auto",
-        "forge:unanswered",
-    ]
-    assert "forge:L is there" in said.out
 
 
 def published(github: FakeGitHub) -> str:

@@ -51,8 +51,6 @@ def test_a_violation_as_json_names_the_node_and_what_uses_it(sample: Sample, pla
 def test_wrong_use_ends_with_64_and_a_way_out(sample: Sample) -> None:
     for words, sentence in (
         (("verify", "--nope"), "No such option: --nope"),
-        (("query", "--tier", "top"), "--tier top: Input should be 'surface', 'worker', 'glove'"),
-        (("query", "--of", "nowhere"), "There is no node 'nowhere'."),
         (("walk",), "No such command 'walk'."),
     ):
         said = sample.forge("graph", *words)
@@ -68,13 +66,6 @@ def test_a_broken_manifest_is_told_with_its_lines(sample: Sample) -> None:
     assert said.code == 5
     assert ".forge/manifest.yaml:2: nodes.a.level: there is no such key" in said.err
     assert "docs/graph.md lists every key" in said.err
-
-
-def test_answers_are_printed(sample: Sample, planted: str) -> None:
-    found = sample.forge("graph", "query", "worker", "--kind", "module")
-    assert found.out == f"1 node\n{planted} (module worker)\n"
-    whole = json.loads(sample.forge("graph", "query", "--limit", "1000", "--json").out)
-    assert planted in {node["id"] for node in whole["nodes"]}
 
 
 TASK = "`rota who` names somebody for days before the rota starts"

@@ -55,7 +55,8 @@ def test_a_file_that_is_there_is_left_alone(sample: Sample) -> None:
 def test_a_workflow_is_renewed_and_what_a_person_changed_stays(sample: Sample) -> None:
     missing = sample.forge("init", "--update")
     assert (missing.code, "forge-bot init writes it" in missing.err) == (2, True)
-    sample.forge("init", "--workflow")
+    sample.git("remote", "add", "origin", "https://github.com/owner/repo.git")
+    sample.forge("init")
     file, wakes = sample.path / WORKFLOW, sample.path / WAKE_WORKFLOW
     written = file.read_text()
     wakes.write_text(f"uses: {ACTION}@{'0' * 40} # v0.0.1\ncron: mine\n")

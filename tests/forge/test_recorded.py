@@ -114,8 +114,6 @@ def test_a_conversation(connect: Connect) -> None:
     number = bot.comment(1, "On it. ünï 🙂").id
     bot.edit_comment(number, "Done.")
     bot.react_to_comment(number, "rocket")
-    assert bot.create_label("forge:S", "0e8a16", "small")
-    assert not bot.create_label("forge:S", "0e8a16", "small")
 
 
 def test_a_pull_request(connect: Connect) -> None:

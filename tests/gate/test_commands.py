@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from forge_bot.engine.reports import Answer, RunFlags
 from forge_bot.gate.arguments import Amount
 from forge_bot.gate.environment_variables import GATE_VARIABLES
+from forge_bot.gate.flags import SWITCHES, VALUES
 from forge_bot.gate.grammar import (
     ANSWERS,
     FORMS,
@@ -23,7 +24,7 @@ from forge_bot.gate.grammar import (
     Resize,
     Start,
 )
-from forge_bot.gate.messages import command_table, flag_table, help_text
+from forge_bot.gate.messages import command_table, help_text
 from forge_bot.gate.parse_comment import ParsedComment, parse_comment
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, say
@@ -142,7 +143,8 @@ def test_help_and_the_page_about_commands_are_made_from_the_grammar() -> None:
     page = (ROOT / "docs" / "thread.md").read_text(encoding="utf-8")
     table = templates() / "sentences" / ENGLISH / "commands.md"
     assert table.read_text(encoding="utf-8").endswith(f"\n\n{command_table()}\n")
-    assert flag_table() in page
+    for flag in (*SWITCHES, *VALUES):
+        assert f"| `--{flag}" in page, flag
     for form in FORMS:
         assert say(form.meaning) in help_text("/forge", bare=True)
         assert f"`/forge {form.name}".strip() in help_text("/forge", bare=False)

@@ -3,7 +3,6 @@ what was asked of a pull request, and the reply to an error: the same in thread,
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
@@ -97,13 +96,6 @@ def answered(text: str, question: str) -> CommentReply:
     paper = Papers([Paper(name="answer", text=text, url="", open=True)])
     answer = Markdown(compose([paper], 40_000))
     return reply("answer", question=question[:_MOST_SHOWN], answer=answer)
-
-
-def no_fix(view: RunView, *, checks: Sequence[str], pull_request: str) -> CommentReply:
-    """Return the reply where no check of the pull request failed in a way that another change could
-    mend.
-    """
-    return reply("no_fix", commands=view.commands, checks=checks, pull_request=pull_request)
 
 
 def pull_request_by_hand(view: RunView, error: ForgeError, *, url: str) -> CommentReply:

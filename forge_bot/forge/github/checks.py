@@ -7,9 +7,8 @@ from forge_bot.forge.github.addresses import RepositoryAddress
 from forge_bot.forge.github.client import GitHub, connect
 from forge_bot.forge.github.names import token_of
 from forge_bot.forge.github.workflow_files import WAKE_WORKFLOW, WORKFLOW
-from forge_bot.forge.types import LABELS, RepositoryFacts, RepositoryNeed
+from forge_bot.forge.types import START, RepositoryFacts, RepositoryNeed
 
-_START = LABELS[0].name
 _USES = re.compile(r"^\s*(?:- )?uses: *[\"']?([\w.-]+/[\w.-]+)([\w./-]*)@([^\s\"']+)", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SECRET = re.compile(r"\bsecrets\.(\w+)")
@@ -86,12 +85,12 @@ def _workflow(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Repo
         else:
             sentence = f"without {WAKE_WORKFLOW} runs that wait go on at a command only"
             yield RepositoryNeed("schedule", "", sentence)
-    labelled = _START.casefold() in {name.casefold() for name in facts.labels}
+    labelled = START.casefold() in {name.casefold() for name in facts.labels}
     yield RepositoryNeed(
         "label",
-        "" if labelled else f"there is no label {_START}",
-        _START,
-        f"forge-bot init --labels, or by hand: {place.page}/labels",
+        "" if labelled else f"there is no label {START}",
+        START,
+        f"make it: {place.page}/labels",
     )
 
 

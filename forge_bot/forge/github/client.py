@@ -150,20 +150,6 @@ class GitHub(PullRequestCalls):
         # A comment's address has no number of an issue in it.
         return self._repository.get_issue(1).get_comment(comment_id)
 
-    def create_label(self, label: str, color: str, description: str) -> bool:
-        """Create a label, `color` as six hex digits. Return False if the name exists."""
-        try:
-            self._create_label(label, color, description)
-        except GitHubRefused as refused:
-            if refused.exists_already:
-                return False
-            raise
-        return True
-
-    @call("the label {label!r} could not be made in {name}", "repository", again=False)
-    def _create_label(self, label: str, color: str, description: str) -> None:
-        self._repository.create_label(label, color, description)
-
     @call("the label {label!r} could not be put on {name}#{number}", "issue")
     def add_label(self, number: int, label: str) -> None:
         """Put a label on an issue. One that is there stays, one that does not exist is made."""

@@ -88,21 +88,17 @@ def _workflow_run(payload: Node, people: _People) -> Event | Nothing:
 
 
 def _checks(payload: Node, check: Node, people: _People) -> Event | Nothing:
-    """Return that checks failed on a branch, with its pull requests that lie in this repository:
+    """Return that checks failed on a branch with a pull request that lies in this repository:
     branches of forks may have any name.
     """
     failed = check.text("conclusion") in {"failure", "timed_out"}
     if payload.text("action") != "completed" or not failed:
         return Nothing("the checks are not finished, or did not fail")
     repository = payload.number("repository", "id")
-    pulls = tuple(
-        number
-        for pull in check.items("pull_requests")
-        if pull.number("head", "repo", "id") == repository is not None
-        and (number := pull.number("number")) is not None
-    )
-    branch, number = check.text("head_branch"), check.number("id")
-    return Event(Trigger.CHECKS, 0, people, branch=branch, check=number, pulls=pulls)
+    heads = [pull.number("head", "repo", "id") for pull in check.items("pull_requests")]
+    if repository is None or repository not in heads:
+        return Nothing("the checks ran for no pull request of this repository")
+    return Event(Trigger.CHECKS, 0, people, branch=check.text("head_branch"))
 
 
 _READERS: dict[str, Callable[[Node, _People], Event | Nothing]] = {
@@ -128,9 +124,10 @@ class EventIssue:
     labels: tuple[str, ...]
 
 
-def issue_of_event(payload: Path | None) -> EventIssue | None:
-    """Return the issue in the payload of an event; None if there is none."""
-    issue = read_json(payload.read_bytes() if payload and payload.is_file() else b"")["issue"]
+def issue_of_event(payload: str) -> EventIssue | None:
+    """Return the issue in the file with the payload of an event; None if there is none."""
+    file = Path(payload)
+    issue = read_json(file.read_bytes() if file.is_file() else b"")["issue"]
     number = issue.number("number")
     if number is None or issue["pull_request"].exists:
         return None

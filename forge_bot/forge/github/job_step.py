@@ -95,11 +95,13 @@ _PROPERTY = str.maketrans({**_ESCAPED, ":": "%3A", ",": "%2C"})
 
 
 def write_outputs(path: str, values: Mapping[str, str]) -> None:
-    """Append the values to the file that GITHUB_OUTPUT names.
+    """Append the values to the file that GITHUB_OUTPUT names, where there is one.
 
     Each has an unpredictable delimiter, since a value that contains its delimiter could set other
     outputs.
     """
+    if not path:
+        return
     parts: list[str] = []
     for name, value in values.items():
         delimiter = f"end-{os.urandom(16).hex()}"
@@ -109,8 +111,8 @@ def write_outputs(path: str, values: Mapping[str, str]) -> None:
 
 
 def write_summary(path: str, markdown: str) -> None:
-    """Append to the summary of the step, where there is one."""
-    if path:
+    """Append to the summary of the step, where there is one and something is to be said."""
+    if path and markdown:
         with Path(path).open("a", encoding="utf-8", newline="\n") as file:
             file.write(f"{markdown}\n")
 

@@ -334,7 +334,7 @@ def _named_node(graph: ProjectGraph, name: str) -> GraphNode:
     like = ", ".join((ending or [path for path in graph.files if _is_named(path, name)])[:_NEAR])
     raise BadOption(
         f"There is no node {name!r}.",
-        hint=f"There are: {like}." if like else "`forge-bot graph query PART` finds ids.",
+        hint=f"There are: {like}." if like else "A part of a name finds ids.",
     )
 
 
