@@ -59,10 +59,14 @@ def test_a_snippet_before_the_design_is_run_on_the_base_and_stands_in_the_record
 
 
 @pytest.mark.slow
-def test_a_snippet_that_does_not_end_is_ended_after_ten_seconds(sample: Sample) -> None:
+def test_a_snippet_that_does_not_end_is_ended_after_ten_seconds_with_what_it_printed(
+    sample: Sample,
+) -> None:
     endless = {
         "provider": "run_snippet",
-        "params_json": json.dumps({"code": "import time; time.sleep(60)"}),
+        "params_json": json.dumps(
+            {"code": "import time\nfor n in range(999): print('at', n)\ntime.sleep(60)"}
+        ),
         "reasoning": "to see it",
     }
     turns = {
@@ -72,4 +76,7 @@ def test_a_snippet_that_does_not_end_is_ended_after_ten_seconds(sample: Sample) 
     model = sample.model(turns)
     begun = sample.forge("run", "say nobody before the start", "--effort", "S", "--model", model)
     assert begun.code == 3, begun.err
-    assert "It did not end within 10 seconds." in (sample.workspace / "snippets.md").read_text()
+    kept = (sample.workspace / "snippets.md").read_text()
+    assert "It did not end within 10 seconds.\nat 0\nat 1\n" in kept
+    assert "\n[…]\n" in kept
+    assert "\nat 998\n" in kept

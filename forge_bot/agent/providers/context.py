@@ -54,8 +54,8 @@ class RunTests(Frozen):
 
 
 class RunSnippet(Frozen):
-    """Run a few lines (4,000 characters at most) with the project's interpreter on the code before
-    any change: what it does is tried, not believed.
+    """Run a few lines (4,000 characters, ten seconds) with the project's interpreter on the code
+    before any change: what it does is tried, not believed. Shows 3,000 characters.
     """
 
     code: str = Field(

@@ -31,7 +31,7 @@ _PLACES = 9
 
 
 class ReadFile(Frozen):
-    """Show a text file, exactly as it stands."""
+    """Show a text file exactly as it stands, 120 lines at once."""
 
     path: str = Field(description="path from the root of the repository")
     start: int | None = Field(default=None, ge=1, description="first line to show, counted from 1")
@@ -214,7 +214,7 @@ _MOST_GLOBS = 32
 
 
 class SearchCode(Frozen):
-    """Find lines that match a regular expression (Perl's)."""
+    """Find lines that match a regular expression (Perl's), 40 at most."""
 
     pattern: str = Field(
         min_length=1, description="regular expression; begin with (?i) to ignore case"

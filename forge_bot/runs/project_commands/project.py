@@ -46,7 +46,7 @@ from forge_bot.sentences import say
 from forge_bot.settings.config import Config
 from forge_bot.text_format import names
 from forge_bot.values import CommandName, CommandResult
-from forge_bot.verification.command_outcome import CommandOutput, plain_lines, shown_output
+from forge_bot.verification.command_outcome import GAP, CommandOutput, plain_lines, shown_output
 from forge_bot.verification.judgement import judge
 
 _SNIPPET_SECONDS = 10
@@ -324,7 +324,7 @@ def interpreter_of(project: Project) -> tuple[str, ...]:
     for command in project.profile.commands.test:
         program = basename(command.argv[0])
         if program.startswith("python"):
-            return (command.argv[0], "-c")
+            return (command.argv[0], "-u", "-c")
         if program in _NODE:
             return ("node", "-e")
         if program in _RUBY:
@@ -338,7 +338,11 @@ def run_snippet(project: Project, commit: str, code: str) -> str:
     outcome = project.run_snippet(commit, argv, _SNIPPET_SECONDS)
     late = f"It did not end within {_SNIPPET_SECONDS} seconds."
     ended = late if outcome.timed_out else f"exit code {outcome.exit_code}"
-    return f"{ended}\n{shown_output(plain_lines(outcome.output), _SNIPPET_SHOWN)}"
+    output = "\n".join(plain_lines(outcome.output)).strip("\n")
+    if len(output) > _SNIPPET_SHOWN:
+        half = _SNIPPET_SHOWN // 2
+        output = f"{output[:half]}\n{GAP}\n{output[-half:]}"
+    return f"{ended}\n{output}"
 
 
 def run_for_agent(project: Project, paths: Sequence[str]) -> str:
