@@ -168,7 +168,7 @@ def _body(paper: Paper, kept: str) -> tuple[str, str]:
         return "", escape.show_source(kept, paper.language)
     if unseen := what_is_hidden(paper.text):
         return say("documents.shown_as_written", unseen=unseen), escape.show_source(kept)
-    return "", escape.document(kept)
+    return "", escape.document(kept).text
 
 
 def _link(paper: Paper) -> str:

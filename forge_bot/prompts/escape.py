@@ -17,7 +17,7 @@ from forge_bot.forge import inert_address, points_at_thread
 from forge_bot.prompts.active_markdown import active_markup, active_markup_in_line
 from forge_bot.prompts.invisible import invisible_characters, without_unseen
 from forge_bot.prompts.markdown_pieces import Piece
-from forge_bot.prompts.untrusted import LONGEST_TEXT, clean_plain
+from forge_bot.prompts.untrusted import LONGEST_TEXT, Cleaned, clean, clean_plain
 from forge_bot.prompts.visible_markdown import MarkdownWriter
 from forge_bot.text_format import code_block, cut, ticks_around
 
@@ -100,13 +100,17 @@ class _QuietWriter(MarkdownWriter):
         return re.sub(r"^/(?=\w)", "&#47;", dollars.replace("\u200b", BLANK), flags=re.MULTILINE)
 
 
-def document(markdown: str) -> str:
-    """Return a whole document that is safe between our own texts."""
+def document(markdown: str) -> Cleaned:
+    """Return a whole document that is safe between our own texts.
+
+    `removals` lists what it does not show.
+    """
     text = without_unseen(markdown.replace("\r\n", "\n").replace("\r", "\n"))[0][:LONGEST_TEXT]
     quiet = _QuietWriter().write(text).strip("\n")
+    removals = clean(markdown).removals
     if active_markup(quiet) or (not quiet and markdown.strip()):
-        return fenced(markdown)
-    return quiet
+        quiet = fenced(markdown)
+    return Cleaned(text=quiet, removals=removals)
 
 
 def line(markdown: str, longest: int = 600) -> str:

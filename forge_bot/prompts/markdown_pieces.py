@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -24,7 +24,7 @@ _BEGINNING = re.compile(r"^([ \t]*(?:\d{1,9}(?=[.)])|(?=[-+=:])))", re.MULTILINE
 
 
 class Piece(NamedTuple):
-    """A part of a paragraph: `kind` is text, code, picture, link, end, or a parser's mark."""
+    """A part of a paragraph: `kind` is text, code, picture, link, end, note, or a parser's mark."""
 
     kind: str
     text: str
@@ -40,6 +40,7 @@ def parser(*, python_names: bool = True) -> MarkdownIt:
     made.core.ruler.at("inline", parse_paragraphs)
     if python_names:
         keep_python_names(made)
+    made.core.ruler.before("footnote_tail", "first_footnotes", _keep_first_footnotes)
     made.validateLink = lambda _: True  # pyright: ignore[reportAttributeAccessIssue]  # all are read
     return made
 
@@ -53,6 +54,23 @@ def parse_paragraphs(state: StateCore) -> None:
                 token.children = [Token(TANGLED, "", 0)]
             else:
                 state.md.inline.parse(token.content, state.md, state.env, token.children)
+
+
+def _keep_first_footnotes(state: StateCore) -> None:
+    """Drop the second definition of a footnote: GitHub shows the first, the library the last."""
+    defined: set[str] = set()
+    is_second = False
+    kept: list[Token] = []
+    for token in state.tokens:
+        if token.type == "footnote_reference_open":
+            label = str(token.meta["label"])
+            is_second = label in defined
+            defined.add(label)
+        if not is_second:
+            kept.append(token)
+        elif token.type == "footnote_reference_close":
+            is_second = False
+    state.tokens = kept
 
 
 def write_paragraph(pieces: Sequence[Piece], encode: Callable[[str], str]) -> str:
@@ -100,6 +118,8 @@ def _source(pieces: Sequence[Piece], *, escapes: bool, marks: bool) -> str:
                 parts.append(_code_span(piece.text))
             case "picture":
                 parts.append(f"![]({_target(piece.text)})")
+            case "note":
+                parts.append(f"[^{piece.text}]")
             case "link":
                 opened.append(len(parts))
             case "end":
@@ -131,8 +151,10 @@ def _target(address: str) -> str:
 
 def _read_again(written: str) -> list[Piece] | None:
     """Return the pieces of a paragraph; None if the text is not read as one paragraph."""
-    tokens = parser(python_names=False).parse(written, {})
+    notes = {f":{number}": -1 for number in re.findall(r"\[\^(\d+)\]", written)}
+    tokens = parser(python_names=False).parse(written, {"footnotes": {"refs": notes}})
     blocks = [token.type for token in tokens if token.level == 0 and token.nesting >= 0]
+    blocks = [block for block in blocks if block != "footnote_block_open"]
     if blocks != ["paragraph_open"]:
         return None
     return _join_texts(_plain_pieces(tokens[1].children or []))
@@ -148,6 +170,8 @@ def _plain_pieces(tokens: Sequence[Token]) -> Iterator[Piece]:
                 yield Piece("code", token.content)
             case "image":
                 yield Piece("picture", str(token.attrGet("src") or ""))
+            case "footnote_ref":
+                yield Piece("note", str(cast("dict[str, object]", token.meta)["label"]))
             case "link_open":
                 addresses.append(str(token.attrGet("href") or ""))
                 yield Piece("link", addresses[-1])

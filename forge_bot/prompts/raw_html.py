@@ -58,6 +58,8 @@ _KNOWN_ATTRIBUTES = names(
     "align alt border checked class color colspan controls dir disabled height href id lang "
     "name open rel rowspan src start style target title type valign value width"
 )
+_RAW = frozenset({"script", "style", "title", "iframe", "noembed", "noframes"})
+"""Elements whose content is no markup: it ends at the first end tag of their name."""
 _HIDING_STYLE = re.compile(
     r"display:none|visibility:(?:hidden|collapse)|(?:^|;)(?:font-size|opacity):[.0]+(?:[a-z%]*)(?:;|!|$)"
 )
@@ -123,12 +125,21 @@ class HtmlReader:
             reached = end + len("-->") if end >= 0 else len(source)
             self._in_comment = end < 0
         while reached < len(source):
+            if self.state.element in _RAW:
+                end = re.search(
+                    rf"</{self.state.element}\b[^>]*>?", source[reached:], re.IGNORECASE
+                )
+                reached = reached + end.end() if end is not None else len(source)
+                self.state = HtmlState() if end is not None else self.state
+                continue
             tag = _TAG.search(source, reached)
-            words = source[reached : tag.start() if tag is not None else len(source)]
-            drawn += [] if self.is_hiding or not words else [unescape(words)]
+            drawn += self._words(source[reached : tag.start() if tag is not None else len(source)])
             drawn += self._tag(tag) if tag is not None else []
             reached = tag.end() if tag is not None else len(source)
         return drawn
+
+    def _words(self, text: str) -> list[str | Picture]:
+        return [] if self.is_hiding or not text else [unescape(text)]
 
     def _tag(self, tag: re.Match[str]) -> list[str | Picture]:
         if not tag["name"] or not tag["end"]:

@@ -62,9 +62,8 @@ def clean_plain(text: str) -> Cleaned:
 
     It is for text that is shown unchanged: titles, file names, labels, branches.
     """
-    seen, unseen = without_unseen(_newlines(text))
-    removals = list_removals({RemovalKind.INVISIBLE_CHARACTER: len(unseen)})
-    return Cleaned(text=seen, removals=removals)
+    seen, removed = without_unseen(_newlines(text))
+    return Cleaned(text=seen, removals=list_removals(Counter(kind for kind, _ in removed)))
 
 
 _BARE_TAG = re.compile(
@@ -107,8 +106,7 @@ def what_is_hidden(markdown: str) -> str:
 
 def _write(markdown: str) -> tuple[str, list[tuple[RemovalKind, int]]]:
     """Return the text written anew, and what was left out with its line, 0 if none is known."""
-    text, unseen = without_unseen(_newlines(markdown))
-    removed = [(RemovalKind.INVISIBLE_CHARACTER, line) for line in unseen]
+    text, removed = without_unseen(_newlines(markdown))
     if len(text) > LONGEST_TEXT:
         removed += [(RemovalKind.TOO_LONG, 0)] * (len(text) - LONGEST_TEXT)
         text = text[:LONGEST_TEXT]

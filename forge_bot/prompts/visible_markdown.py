@@ -2,8 +2,8 @@
 
 The text is parsed as GitHub parses a comment (CommonMark with tables, strikethrough and footnotes),
 and written from the parser's tokens. So what no token shows cannot pass: comments, attributes,
-labels, titles, unused definitions, surplus cells. Footnotes go; formulas with commands and drawings
-are left out with a word in their place, since what they draw cannot be told without drawing it.
+labels, titles, unused definitions, surplus cells. Formulas with commands and drawings are left out
+with a word in their place, since what they draw cannot be told without drawing it.
 
 A subclass may write words, addresses, pictures and code in another way (`prompts.escape`).
 """
@@ -51,11 +51,20 @@ class MarkdownWriter:
         self.removed: list[tuple[RemovalKind, int]] = []
         self._html = HtmlReader("")
         self._line = 1
+        self._notes: dict[int, int] = {}
 
     def write(self, markdown: str) -> str:
         """Return the text written anew, with a newline at its end unless it is empty."""
         self._html = HtmlReader(markdown)
-        lines = self._blocks(SyntaxTreeNode(parser().parse(markdown, {})).children)
+        tree = SyntaxTreeNode(parser().parse(markdown, {}))
+        notes = {
+            int(node.meta["id"]): node
+            for block in tree.children
+            if block.type == "footnote_block"
+            for node in block.children
+        }
+        lines = self._blocks(node for node in tree.children if node.type != "footnote_block")
+        lines += self._footnotes(notes)
         return "\n".join(lines) + "\n" if lines else ""
 
     def write_line(self, markdown: str) -> str:
@@ -68,8 +77,8 @@ class MarkdownWriter:
     def words(self, text: str) -> Iterable[Piece]:
         """Return the pieces that show these words, without invisible characters."""
         seen, unseen = without_unseen(text)
-        for _ in unseen:
-            self.leave_out(RemovalKind.INVISIBLE_CHARACTER)
+        for kind, _ in unseen:
+            self.leave_out(kind)
         return [Piece("text", seen)]
 
     def address(self, address: str) -> str:
@@ -132,9 +141,6 @@ class MarkdownWriter:
                 return [] if self._html.is_hiding else ["---"]
             case "table":
                 return self._table(node)
-            case "footnote":
-                self.leave_out(RemovalKind.FOOTNOTE)
-                return []
             case _:
                 return self._blocks(node.children)
 
@@ -179,6 +185,20 @@ class MarkdownWriter:
     def _cell(self, node: SyntaxTreeNode) -> str:
         words = " ".join(self._inline(node).split())
         return re.sub(r"(?<!\\)((?:\\\\)*)\|", r"\1\\|", words)
+
+    def _footnotes(self, notes: dict[int, SyntaxTreeNode]) -> list[str]:
+        lines: list[str] = []
+        written: set[int] = set()
+        # A note may refer to another one.
+        while waiting := [note for note in self._notes if note in notes and note not in written]:
+            for note in waiting:
+                written.add(note)
+                block = self._blocks(notes[note].children) or [""]
+                rest = [f"    {line}".rstrip() for line in block[1:]]
+                lines += ["", f"[^{self._notes[note]}]: {block[0]}".rstrip(), *rest]
+        for _ in range(len(notes) - len(written)):
+            self.leave_out(RemovalKind.FOOTNOTE)
+        return lines
 
     # -- paragraphs
 
@@ -264,6 +284,9 @@ class MarkdownWriter:
                 if token.content.strip() or token.attrGet("title"):
                     self.leave_out(RemovalKind.IMAGE_ALT)
                 return self.picture(self._known_address(token.attrGet("src")))
+            case "footnote_ref":
+                number = self._notes.setdefault(int(token.meta["id"]), len(self._notes) + 1)
+                return [Piece("note", str(number))]
             case _:
                 return [Piece(token.type, token.markup)] if token.type in MARKS else ()
 

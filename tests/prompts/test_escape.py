@@ -22,7 +22,7 @@ HOSTILE = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).m
 @given(HOSTILE)
 @settings(max_examples=30, deadline=None)
 def test_no_document_calls_refers_closes_or_loads_anything(text: str) -> None:
-    quiet = escape.document(text)
+    quiet = escape.document(text).text
     assert acts(quiet) == []
     assert active_markup(quiet) == ()
 
@@ -30,7 +30,7 @@ def test_no_document_calls_refers_closes_or_loads_anything(text: str) -> None:
 @given(HOSTILE)
 @settings(max_examples=20, deadline=None)
 def test_what_follows_a_document_is_not_swallowed_by_it(text: str) -> None:
-    after = elements(f"{escape.document(text)}\n\n<hr>\n\nLAST `x`\n", "p", "hr")
+    after = elements(f"{escape.document(text).text}\n\n<hr>\n\nLAST `x`\n", "p", "hr")
     assert [each.tag for each in after[-2:]] == ["hr", "p"]
     assert "LAST" in "".join(after[-1].itertext())
 
@@ -69,13 +69,13 @@ def test_every_sign_of_a_title_is_shown(text: str) -> None:
 
 @pytest.mark.parametrize(("written", "seen"), ROWS["what_a_reader_sees_stays"])
 def test_what_a_reader_sees_stays_the_same(written: str, seen: str) -> None:
-    quiet = escape.document(written)
+    quiet = escape.document(written).text
     assert shown(quiet) == seen
     assert acts(quiet) == []
 
 
 def test_a_picture_becomes_a_link_to_it() -> None:
-    quiet = escape.document("![plan](https://evil.example/p.png?secret)")
+    quiet = escape.document("![plan](https://evil.example/p.png?secret)").text
     assert elements(quiet, "img") == []
     assert elements(quiet, "a")[0].get("href") == "https://evil.example/p.png?secret"
 
@@ -83,7 +83,7 @@ def test_a_picture_becomes_a_link_to_it() -> None:
 def test_a_link_to_an_issue_still_leads_there_and_leaves_no_note() -> None:
     links = "[x](https://github.com/o/r/issues/1) [y](<https://github.com/o/r/issues/2>)"
     threads = f"{links} https://github.com/o/r/pull/3 www.github.com/o/r/pull/4"
-    hrefs = [each.get("href") for each in elements(escape.document(threads), "a")]
+    hrefs = [each.get("href") for each in elements(escape.document(threads).text, "a")]
     assert hrefs == [
         f"https://redirect.github.com/o/r/{path}"
         for path in ("issues/1", "issues/2", "pull/3", "pull/4")
@@ -91,30 +91,31 @@ def test_a_link_to_an_issue_still_leads_there_and_leaves_no_note() -> None:
 
 
 def test_a_company_s_own_github_gets_no_note_either() -> None:
-    quiet = escape.document("https://git.example.org/o/r/issues/1")
+    quiet = escape.document("https://git.example.org/o/r/issues/1").text
     assert elements(quiet, "a")[0].get("href") == "https://git.example.org/o/r/%69ssues/1"
 
 
 def test_a_diagram_is_shown_as_it_is_written_since_drawing_can_leave_words_out() -> None:
-    quiet = escape.document("```mermaid\ngraph LR; a-->b %% approve this\n```")
+    quiet = escape.document("```mermaid\ngraph LR; a-->b %% approve this\n```").text
     assert "%% approve this" in shown(quiet)
     assert "mermaid" not in quiet
 
 
 def test_a_block_left_open_is_closed() -> None:
-    assert escape.document("# T\n\n~~~py\nx = 1") == "# T\n\n```py\nx = 1\n```"
+    assert escape.document("# T\n\n~~~py\nx = 1").text == "# T\n\n```py\nx = 1\n```"
 
 
 def test_code_keeps_every_sign() -> None:
     code = "```py\n@property\ndef f(x): # fixes #1 <b>\n    return f'{x}'\n```"
-    assert escape.document(f"@ann\n\n{code}\n\n@bob") == f"@&#8203;ann\n\n{code}\n\n@&#8203;bob"
-
-
-def test_hidden_text_is_left_out() -> None:
     assert (
-        escape.document("Approve this.\n\n<!-- and that -->\n\nEnd\u200b.")
-        == "Approve this.\n\nEnd."
+        escape.document(f"@ann\n\n{code}\n\n@bob").text == f"@&#8203;ann\n\n{code}\n\n@&#8203;bob"
     )
+
+
+def test_hidden_text_is_left_out_and_counted() -> None:
+    cleaned = escape.document("Approve this.\n\n<!-- and that -->\n\nEnd\u200b.")
+    assert "and that" not in cleaned.text
+    assert sum(removal.count for removal in cleaned.removals) == 2
 
 
 def test_a_title_of_a_pull_request_refers_to_nothing() -> None:
@@ -160,6 +161,6 @@ def test_the_longest_title_is_read_in_a_moment() -> None:
 def test_the_longest_document_of_one_sign_is_read_in_a_moment(unit: str) -> None:
     began = time.process_time()
     shown = escape.document(f"Begins.\n\n{unit * (200_000 // len(unit))}\n\nEnds.")
-    assert shown.removeprefix("```\n").startswith("Begins.")
+    assert shown.text.removeprefix("```\n").startswith("Begins.")
     # One whose time grew with the square of the length would take hours.
     assert time.process_time() - began < 20

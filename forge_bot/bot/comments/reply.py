@@ -210,7 +210,7 @@ def _unneeded(view: RunView, reason: NothingToDo) -> CommentReply:
     return reply(
         "unneeded",
         why=Markdown(UNNEEDED[reason.why]),
-        evidence=Markdown(escape.document(reason.evidence)),
+        evidence=Markdown(escape.document(reason.evidence).text),
         summary=Markdown(view.links.named(summary)) if summary else "",
     ).replace(occasion="completed")
 

@@ -189,7 +189,7 @@ def _render_document(document: ShownDocument, size: int, run: str, workspace: st
     elif document.hidden or what_is_hidden(shown):
         body = escape.show_source(shown)
     else:
-        body = lower_headings(escape.document(shown), _BELOW)
+        body = lower_headings(escape.document(shown).text, _BELOW)
     path = f"{workspace}/{document.name}"
     if len(shown) == len(document.text):
         return f"### {path}\n\n{body}"
