@@ -248,7 +248,9 @@ class RepositoryNeed:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFacts:
-    """The facts that doctor checks. None means that this token may not see it."""
+    """The facts that doctor checks. None means that this token may not see it; `hidden` names
+    it.
+    """
 
     full_name: str
     default_branch: str
@@ -266,6 +268,7 @@ class RepositoryFacts:
     """Names only."""
     rules: tuple[str, ...]
     """Rules that the default branch has, by kind."""
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

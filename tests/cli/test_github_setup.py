@@ -165,6 +165,7 @@ def test_doctor_says_what_stops_the_bot_on_github_and_what_to_do(
     changes = {
         f"{ACTION}@": f"{ACTION}@v9.9.9 # ",
         "runs-on:": "environment: models\n    runs-on:",
+        "issues: write": "issues: read",
     }
     ready(github, repo, changes=changes)
     github.commit(repo, "main", {WAKE_WORKFLOW: "on: schedule\n"})
@@ -179,7 +180,9 @@ def test_doctor_says_what_stops_the_bot_on_github_and_what_to_do(
         f"{WORKFLOW} is switched off (disabled_inactivity)": f"{workflows}/forge-bot.yml",
         f"{WAKE_WORKFLOW} is switched off": f"{workflows}/forge-bot-wake.yml",
         f"{ACTION} has no v9.9.9": "init --update",
-        "there is no secret ANTHROPIC_API_KEY": f"{page}/settings/secrets",
+        "no job has issues: write": "under permissions:",
+        "there is no environment models": f"{page}/settings/environments",
+        "there is no secret ANTHROPIC_API_KEY": f"{page}/settings/environments",
         "branches of runs: required_signatures": f"{page}/settings/rules",
         "can push to main": f"{page}/settings/rules",
     }.items():

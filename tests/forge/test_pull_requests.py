@@ -150,13 +150,15 @@ def test_the_facts_of_a_repository_for_an_administrator(
         ("ANTHROPIC_API_KEY",),
     )
     assert (facts.workflow, facts.actions_may_open_pulls) == (TEXT, True)
+    assert facts.hidden == ()
 
 
-def test_what_the_token_of_actions_may_not_see_is_no_fact(
+def test_what_the_token_of_actions_may_not_see_is_said_to_be_hidden(
     github: FakeGitHub, bot: GitHub, repo: Repository
 ) -> None:
     facts = bot.facts(".github/workflows/none.yml")
-    assert (facts.workflow, facts.secrets, facts.actions_may_open_pulls) == (None, None, None)
+    assert facts.hidden == ("what Actions may do", "names of secrets")
+    assert (facts.workflow, facts.secrets) == (None, None)
 
 
 def test_a_thousand_threads_of_reviews_are_read_by_pages_and_the_others_counted(

@@ -125,8 +125,7 @@ def test_a_pull_request(connect: Connect) -> None:
     found = bot.pull_request_for("fix/1-login")
     assert found is not None
     assert (found.number, found.draft, found.state) == (made.number, False, PullState.OPEN)
-    facts = bot.facts(FORGE)
-    assert (facts.secrets, facts.actions_may_open_pulls) == (None, None)
+    assert bot.facts(FORGE).hidden == ("what Actions may do", "names of secrets")
 
 
 def test_refusals(connect: Connect) -> None:

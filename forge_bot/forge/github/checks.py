@@ -2,17 +2,25 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
+from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.forge.github.addresses import RepositoryAddress
 from forge_bot.forge.github.client import GitHub, connect
 from forge_bot.forge.github.names import token_of
-from forge_bot.forge.github.workflow_files import WAKE_WORKFLOW, WORKFLOW
+from forge_bot.forge.github.workflow_files import (
+    ACTION,
+    WAKE_WORKFLOW,
+    WORKFLOW,
+    mapping_of,
+    read_workflow,
+    workflow_text,
+)
 from forge_bot.forge.types import START, RepositoryFacts, RepositoryNeed
 
 _USES = re.compile(r"^\s*(?:- )?uses: *[\"']?([\w.-]+/[\w.-]+)([\w./-]*)@([^\s\"']+)", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SECRET = re.compile(r"\bsecrets\.(\w+)")
-_ENVIRONMENT = re.compile(r"^ +environment:", re.MULTILINE)
 _OF_JOB = "GITHUB_TOKEN"
 _EXAMPLES = ("feature/1-example", "fix/1-example")
 """The branches of a run: with its record, and for merge."""
@@ -21,6 +29,7 @@ _IN_THE_WAY = (
     *("required_linear_history", "branch_name_pattern", "commit_message_pattern", "protection"),
 )
 """Rules that stop a run's pushes."""
+_LEVELS = ("none", "read", "write")
 
 
 def check_repository(
@@ -40,7 +49,8 @@ def check_repository(
         yield from _workflow(place, facts)
         if facts.workflow is not None:
             yield from _actions(place, token, facts.workflow)
-        yield from _secrets(place, facts, key)
+            yield from _permissions(facts.workflow)
+        yield from _secrets(place, client, facts, key)
         yield from _rules(place, client, facts)
 
 
@@ -119,10 +129,37 @@ def _actions(place: RepositoryAddress, token: str, text: str) -> Iterator[Reposi
             yield RepositoryNeed("action", moves, f"{name}{folder}@{ref[:12]}", step)
 
 
+def _permissions(text: str) -> Iterator[RepositoryNeed]:
+    """Yield which permissions of the job that `init` writes no job of this workflow has."""
+    wanted = _read_granted(read_workflow(workflow_text(ACTION, _OF_JOB)))
+    granted = _read_granted(read_workflow(text))
+    lacking = [
+        f"{area}: {level}"
+        for area, level in wanted.items()
+        if _LEVELS.index(granted.get(area, granted.get("*", "none"))) < _LEVELS.index(level)
+    ]
+    step = f"write it under permissions: of the job in {WORKFLOW}"
+    problem = f"no job has {', '.join(lacking)}" if lacking else ""
+    yield RepositoryNeed("permissions", problem, "the job has what it needs", step)
+
+
+def _read_granted(workflow: dict[str, Any]) -> dict[str, str]:
+    """Return the highest level that any job has of each permission; `*` stands for all."""
+    granted: dict[str, str] = {}
+    for job in mapping_of(workflow.get("jobs")).values():
+        own: object = mapping_of(job).get("permissions", workflow.get("permissions"))
+        if isinstance(own, str):
+            own = {"*": own.partition("-")[0]}
+        for area, level in mapping_of(own).items():
+            if level in _LEVELS:
+                granted[area] = max(granted.get(area, "none"), level, key=_LEVELS.index)
+    return granted
+
+
 def _secrets(
-    place: RepositoryAddress, facts: RepositoryFacts, key: str
+    place: RepositoryAddress, client: GitHub, facts: RepositoryFacts, key: str
 ) -> Iterator[RepositoryNeed]:
-    """Yield whether each secret that the workflow hands over is there."""
+    """Yield whether each secret that the workflow hands over is there, in its environment too."""
     text = facts.workflow or ""
     names = dict.fromkeys(name for name in _SECRET.findall(text) if name != _OF_JOB)
     if key and text and key not in names:
@@ -130,19 +167,34 @@ def _secrets(
         yield _lacking(
             "secret", sentence, f"{key}: ${{{{ secrets.{key} }}}} under env: of the step"
         )
+    present = set(facts.secrets or ())
+    hidden = facts.secrets is None
     page = f"{place.page}/settings/secrets/actions"
+    for environment in _environments(text):
+        page = f"{place.page}/settings/environments"
+        try:
+            present.update(client.environment_secrets(environment))
+        except NotOnGitHub:
+            yield _lacking("environment", f"there is no environment {environment}", page)
+        except PermissionMissing:
+            hidden = True
     for name in names or ([key] if key else []):
-        problem = "" if name in (facts.secrets or ()) else f"there is no secret {name}"
-        if facts.secrets is None:
+        problem = "" if name in present else f"there is no secret {name}"
+        if problem and hidden:
             problem = (
-                "this token may not see the names of secrets (it takes secrets: read);"
-                f" {name} has to be among them"
+                "this token may not see the names of secrets (it takes secrets: read, for an "
+                f"environment environments: read); {name} has to be among them"
             )
-        elif problem and _ENVIRONMENT.search(text):
-            problem += "; those of the job's environment are not looked at"
         yield RepositoryNeed(
             "secret", problem, name, f"New secret, or one of the organization: {page}"
         )
+
+
+def _environments(text: str) -> tuple[str, ...]:
+    jobs = mapping_of(read_workflow(text).get("jobs")).values()
+    chosen = (mapping_of(job).get("environment") for job in jobs)
+    names = (one if isinstance(one, str) else mapping_of(one).get("name") for one in chosen)
+    return tuple(dict.fromkeys(str(name) for name in names if name))
 
 
 def _rules(

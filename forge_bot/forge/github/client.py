@@ -179,14 +179,16 @@ class GitHub(PullRequestCalls):
 
     def facts(self, workflow: str, schedule: str = "") -> RepositoryFacts:
         """Return the facts that doctor checks. `workflow` and `schedule` are the paths of workflow
-        files. Facts that the token may not see are left out.
+        files. Facts that the token may not see are left out and named.
         """
         about = self._fact(self._repository.complete)
+        hidden: list[str] = []
 
-        def visible(ask: Callable[[], T]) -> T | None:
+        def visible(what: str, ask: Callable[[], T]) -> T | None:
             try:
                 return self._fact(ask)
             except (PermissionMissing, NotOnGitHub):
+                hidden.append(what)
                 return None
 
         def read_actions() -> object:
@@ -200,9 +202,9 @@ class GitHub(PullRequestCalls):
             if not text:
                 return ""
             name = path.rpartition("/")[2]
-            return visible(lambda: about.get_workflow(name).state) or ""
+            return visible("the workflow's state", lambda: about.get_workflow(name).state) or ""
 
-        actions = visible(read_actions)
+        actions = visible("what Actions may do", read_actions)
         text = self._text_of_file(about, workflow)
         scheduled = self._text_of_file(about, schedule) if schedule else None
         return RepositoryFacts(
@@ -215,8 +217,9 @@ class GitHub(PullRequestCalls):
             workflow_state=read_state(workflow, text),
             schedule_state=read_state(schedule, scheduled),
             actions_may_open_pulls=Node(actions).true(_MAY_OPEN) if actions is not None else None,
-            secrets=visible(read_secrets),
+            secrets=visible("names of secrets", read_secrets),
             rules=self.rules_of(about.default_branch),
+            hidden=tuple(hidden),
         )
 
     def rules_of(self, branch: str) -> tuple[str, ...]:
@@ -237,6 +240,14 @@ class GitHub(PullRequestCalls):
             return (*kinds, "protection") if self._fact(protected) else kinds
         except NotOnGitHub:
             return kinds
+
+    @call("the environment {environment} of {name} could not be read", "environment")
+    def environment_secrets(self, environment: str) -> tuple[str, ...]:
+        """Return the names of the secrets of an environment of jobs. Raises NotOnGitHub and
+        PermissionMissing.
+        """
+        secrets = self._repository.get_environment(environment).complete().get_secrets()
+        return tuple(secret.name for secret in secrets)
 
     def has_commit(self, ref: str) -> bool:
         """Return whether a commit, tag or branch of this name is there and may be seen."""

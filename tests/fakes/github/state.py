@@ -229,6 +229,8 @@ class Repository:
     dispatches: list[Dispatch] = field(default_factory=list[Dispatch])
     runs: list[WorkflowRun] = field(default_factory=list[WorkflowRun])
     secrets: list[str] = field(default_factory=list[str])
+    environments: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """The names of their secrets, by environment."""
     workflow_state: str = "active"
     former: list[str] = field(default_factory=list[str])
     workflow_permissions: str = "read"

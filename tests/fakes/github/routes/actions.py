@@ -99,6 +99,31 @@ def dispatch(call: Call) -> Reply:
     return Reply(204)
 
 
+@route("GET", R + "/environments/{environment_name}", "actions=read")
+def environment(call: Call) -> Reply:
+    """An environment of jobs."""
+    name, made = call.params["environment_name"], stamp(call.repo.created)
+    if name not in call.repo.environments:
+        raise not_found()
+    page = (
+        f"{call.hub.url}/{call.repo.full_name}/deployments/activity_log?environments_filter={name}"
+    )
+    body = {"id": 1, "node_id": f"EN_{name}", "name": name, "html_url": page}
+    own = f"{call.hub.url}/repos/{call.repo.full_name}/environments/{name}"
+    return Reply(body={**body, "url": own, "created_at": made, "updated_at": made})
+
+
+@route("GET", R + "/environments/{environment_name}/secrets", "environments=read", role=Role.WRITE)
+def environment_secrets(call: Call) -> Reply:
+    """The names of the secrets that only jobs of an environment get."""
+    made, names = stamp(call.repo.created), call.repo.environments
+    lines = [
+        {"name": name, "created_at": made, "updated_at": made}
+        for name in names.get(call.params["environment_name"], [])
+    ]
+    return Reply(body=lines, page=True, envelope="secrets")
+
+
 def _job(call: Call) -> Check:
     text = call.params["job_id"]
     found = call.repo.checks.get(int(text)) if text.isdigit() else None
