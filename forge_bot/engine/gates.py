@@ -23,6 +23,9 @@ from forge_bot.errors import (
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, Unneeded, Verdict
 
+BOUND = frozenset({Answer.APPROVE})
+"""Answers that count only for the version that was shown."""
+
 WITH_WORDS = frozenset({Answer.REJECT, Answer.ANSWER})
 """Answers that mean nothing without words."""
 
@@ -187,7 +190,7 @@ def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
         raise WrongAction(f"The answer must name the action it settles, {action_id}.")
     if answered.answer in WITH_WORDS and not answered.notes.strip():
         raise NotesRequired(f"“{answered.answer}” needs words.")
-    if answered.answer is Answer.APPROVE:
+    if answered.answer in BOUND:
         _check_digest(gate, answered)
     return gate
 

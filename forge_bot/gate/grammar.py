@@ -369,7 +369,8 @@ ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
     "skip": _alone(Skip),
     "abandon": _alone(Abandon),
 }
-"""What answers an open question."""
+"""What answers an open question. `post` is only asked for by a terminal and a client: in a thread
+the bot says the result itself."""
 
 RUN_COMMANDS: dict[str, Callable[[WrittenCommand], RunCommand | Mistyped]] = {
     **ANSWERS,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import lower_headings
 from forge_bot.engine import Checkpoint, HumanGate
+from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.gate import parse_comment
@@ -28,8 +29,8 @@ VIA_CLIENT = "mcp-elicitation"
 
 _LONGEST_NOTES = 20_000
 _HOW_TO_ANSWER = (
-    "Pass exactly what the person chose: approve, or reject and what should be different; done or"
-    " skip where offered; or abandon."
+    "Pass exactly what the person chose: approve, or reject and what should be different; post,"
+    " done or skip where offered; or abandon."
 )
 _ASK_AGAIN = "Ask the question again: pipeline_next_action without user_response."
 
@@ -42,8 +43,8 @@ class SpokenAnswer(NamedTuple):
 
 
 def read_answer(text: str, digest: str, *, takes_words: bool = False) -> SpokenAnswer:
-    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `done`, `skip` or `abandon`; where an
-    agent asks, any words.
+    """Read `approve`, `approve 1a2b3c4`, `reject notes`, `done`, `skip`, `post` or `abandon`; where
+    an agent asks, any words.
 
     Raises AnswerNotOffered for every other text: it is no answer, and above all no yes.
     """
@@ -57,7 +58,7 @@ def read_answer(text: str, digest: str, *, takes_words: bool = False) -> SpokenA
         named = command.digest
     return SpokenAnswer(
         reply.replace(notes=reply.notes[:_LONGEST_NOTES]),
-        named if reply.answer is Answer.APPROVE else None,
+        named if reply.answer in BOUND else None,
     )
 
 
@@ -91,7 +92,7 @@ def record_answer(run: Run, action_id: str, reply: PersonAnswer, digest: str, *,
     reply = _read_condition(reply.replace(notes=reply.notes[:_LONGEST_NOTES]))
     if run.action.action_id != action_id:
         return _explain_late_answer(run, action_id)
-    named = digest if reply.answer is Answer.APPROVE and digest else None
+    named = digest if reply.answer in BOUND and digest else None
     via = f"{VIA_CLIENT}, documents cut" if cut else VIA_CLIENT
     return _record_reply(run, reply, named, via, local_user())
 
