@@ -16,6 +16,7 @@ from forge_bot.gate.grammar import (
     Continue,
     MarkDone,
     Mistyped,
+    PostSummary,
     Reject,
     Skip,
     Start,
@@ -102,6 +103,8 @@ def _named(said: object) -> tuple[str, str]:
     match said:
         case Approve(digest=digest):
             return "approve", digest or ""
+        case PostSummary(digest=digest):
+            return "post", digest or ""
         case Reject(notes=notes):
             return "reject", notes
         case AnswerQuestion(notes=notes):

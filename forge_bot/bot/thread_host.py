@@ -16,7 +16,7 @@ from forge_bot.bot.thread import Thread, are_enough, is_in_comment
 from forge_bot.engine import Exec, PersonAction, State, WorkAction, no_reports
 from forge_bot.engine.gates import AUTO, approvals_of
 from forge_bot.engine.phases import GatePhase
-from forge_bot.engine.reports import Answer, ApprovalDoubted, Published, Report, head_of
+from forge_bot.engine.reports import Answer, Answered, ApprovalDoubted, Published, Report, head_of
 from forge_bot.engine.state import Decision, Reason
 from forge_bot.errors import (
     BranchMoved,
@@ -316,10 +316,21 @@ class ThreadHost:
 
     async def ask(self, state: State, action: PersonAction) -> AsyncGenerator[Report]:
         """Write the question into the thread; the answer wakes another job."""
-        del state, action
         if self.cancelled.is_set():
             return
-        if (shown := self.writer.ask(self.run)) is not None:
+        gate = state.gate
+        if gate is not None and Answer.POST in gate.options:
+            # The question of another host, begun on this issue: the result is said here anyway.
+            yield Answered(
+                key=f"{action.action_id}/posted",
+                at=now(),
+                gate=gate.name,
+                answer=Answer.SKIP,
+                by="forge-bot",
+                via="bot",
+                action_id=action.action_id,
+            )
+        elif (shown := self.writer.ask(self.run)) is not None:
             yield shown
 
     async def publish(self, state: State, action: Exec) -> AsyncGenerator[Report]:

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
+from forge_bot.cli.terminal_session import at_terminal
 from forge_bot.errors import BadOption, TemporalUnavailable, TokenRefused
 from forge_bot.forge import LOGIN_VARIABLE
 from forge_bot.git import Repository
@@ -63,6 +64,7 @@ def choose_place(
         model=model,
         push=pushes,
         open_pr=ending.open_pr,
+        post=at_terminal(),
         heartbeat_seconds=float(os.environ.get(SILENCE) or 20),
     )
 

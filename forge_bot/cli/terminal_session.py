@@ -18,13 +18,14 @@ from forge_bot.engine.reports import Answer
 from forge_bot.errors import BadOption, NeedsTerminal
 from forge_bot.forge import pull_request_opener
 from forge_bot.gate.arguments import SHOWN_DIGEST, Amount, names_version, read_amount
-from forge_bot.gate.grammar import Approve, Mistyped
+from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.gate.parse_comment import read_answer
 from forge_bot.git import Repository
 from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.models_and_prompts import TierModels
 from forge_bot.runs.question import Question, ShownDocument
 from forge_bot.runs.question_text import question_text
+from forge_bot.runs.request_draft import poster
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, person_answer
 from forge_bot.runs.session import VIA, Asker, Session
 from forge_bot.sentences import listed, say
@@ -32,7 +33,7 @@ from forge_bot.settings.config import Config
 from forge_bot.text_format import code_block
 
 _MOST_DIFFERENCE = 40
-_KEYS = {name[0]: name for name in ("approve", "reject", "done", "skip")}
+_KEYS = {name[0]: name for name in ("approve", "reject", "done", "skip", "post")}
 _NOTES = {Answer.REJECT: "What should be different?", Answer.ANSWER: "What is your answer?"}
 _BY_KEY = {
     **{name: f"{key}, {name}" for key, name in _KEYS.items()},
@@ -95,6 +96,7 @@ def _commands(question: Question, *, asks: bool) -> list[tuple[str, str]]:
         "approve": f"approve {question.data.digest[:SHOWN_DIGEST]}".strip(),
         "reject": f'reject "{say("words.what_should_be_different")}"',
         "answer": f'answer "{say("words.your_answer")}"',
+        "post": "resume",
     }
     pairs = [(commands.get(choice.answer, choice.answer), choice) for choice in question.actions]
     shown = [(f"forge-bot {command}", choice.effect) for command, choice in pairs]
@@ -197,11 +199,11 @@ def _read_answer(line: str, offered: Iterable[str], question: Question) -> Perso
     one_of_them = f"Please answer with one of: {', '.join(offered)}."
     if isinstance(command, Mistyped):
         hint = f"{command.hint[:1].upper()}{command.hint[1:]}"
-        is_known = line.partition(" ")[0] == "approve"
+        is_known = line.partition(" ")[0] in {"approve", "post"}
         return hint if is_known else f"{hint} {one_of_them}"
     digest = question.data.digest
     if (
-        isinstance(command, Approve)
+        isinstance(command, Approve | PostSummary)
         and command.digest is not None
         and not names_version(command.digest, digest)
     ):
@@ -262,6 +264,8 @@ def make_session(
         ask or usual,
         show=shown,
         push=ending.push or ending.open_pr,
+        # Only where somebody can be asked whether it may be.
+        post=poster(os.environ) if at_terminal() else None,
         open_pr=pull_request_opener(repository.root) if ending.open_pr else None,
         until=until,
     )

@@ -8,7 +8,7 @@ from forge_bot.engine.external_events import CHECKS
 from forge_bot.engine.gates import check_answer, decision_of, record_decision
 from forge_bot.engine.next_action import action_id
 from forge_bot.engine.outcomes import Work, accept, after_calls, task_after_work
-from forge_bot.engine.phases import GatePhase
+from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.engine.state import CallStatus, OpenGate, Reason, State, TaskState, TaskStatus
@@ -37,6 +37,11 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
     match answer.answer:
         case Answer.ABANDON:
             return state.replace(current_phase_status=RunStatus.ABANDONED, wave=None)
+        case Answer.SKIP if isinstance(pipeline.phase(gate.name), PublishPhase):
+            return complete(pipeline, state, answer.at)
+        case Answer.POST:
+            # The phase continues, and its host finds that it may post.
+            return state
         case Answer.DONE | Answer.SKIP:
             return _done_outside(pipeline, state, gate, answer)
         case Answer.APPROVE:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 
-from forge_bot.engine.phases import GatePhase
+from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import Answer, Answered, AnswerWords, ArtifactWritten
 from forge_bot.engine.state import Decision, OpenGate, Reason, ShownVersion, State
@@ -19,11 +19,12 @@ from forge_bot.errors import (
     NotesRequired,
     StaleApproval,
     WrongAction,
+    WrongReport,
 )
 from forge_bot.gate.arguments import SHOWN_DIGEST, names_version
 from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, Unneeded, Verdict
 
-BOUND = frozenset({Answer.APPROVE})
+BOUND = frozenset({Answer.APPROVE, Answer.POST})
 """Answers that count only for the version that was shown."""
 
 WITH_WORDS = frozenset({Answer.REJECT, Answer.ANSWER})
@@ -161,12 +162,15 @@ def is_approved_by_auto(state: State, gate: GatePhase) -> bool:
 
 def is_approved(state: State, gate: GatePhase) -> bool:
     """Return whether a person approved the current version that the gate shows."""
-    round_ = state.rounds.get(gate.id, 0)
-    agreed = (
-        gate.id,
-        Answer.APPROVE,
-        digest_in(state, gate.id, round_, state.versions(gate.shows)),
-    )
+    return is_agreed(state, gate.id, Answer.APPROVE, state.versions(gate.shows))
+
+
+def is_agreed(
+    state: State, name: PhaseId, answer: Answer, files: Iterable[ShownVersion], subject: str = ""
+) -> bool:
+    """Return whether a person answered so to the last question about this version."""
+    bound = digest_in(state, name, state.rounds.get(name, 0), files, subject)
+    agreed = (name, answer, bound)
     return any((past.gate, past.answer, past.digest) == agreed for past in state.decisions)
 
 
@@ -267,3 +271,43 @@ def record_auto_approval(state: State, gate: GatePhase, at: datetime) -> State:
     bound = digest_in(state, gate.id, round_, state.versions(gate.shows))
     decision = Decision(at=at, gate=gate.id, answer="approve", digest=bound, by=AUTO, via=AUTO)
     return state.replace(decisions=(*state.decisions, decision)).with_round(gate.id, round_)
+
+
+def can_be_posted(pipeline: Pipeline, state: State) -> bool:
+    """Return whether there is a summary, the run came from an issue that takes comments, and nobody
+    gave --nopr.
+    """
+    return (
+        bool(pipeline.summary)
+        and state.source.is_on_forge
+        and bool(state.source.url)
+        and not state.flags.skip_pr
+    )
+
+
+def ask_to_post(pipeline: Pipeline, state: State) -> State:
+    """Return the state with the question open whether the summary is posted."""
+    phase = pipeline.phase(state.current_phase)
+    if (
+        not isinstance(phase, PublishPhase)
+        or phase.operation != "post-to-source"
+        or not can_be_posted(pipeline, state)
+    ):
+        raise WrongReport(f"{state.current_phase} asks nobody whether to post.")
+    options = (Answer.POST.value, Answer.SKIP.value)
+    return open_gate(
+        state,
+        phase.id,
+        resume_at=phase.id,
+        files=state.versions((pipeline.summary,)),
+        options=options,
+        subject=state.source.url,
+    )
+
+
+def may_post(pipeline: Pipeline, state: State) -> bool:
+    """Return whether a person agreed to post the summary as it is, in answer to the last question
+    about it.
+    """
+    shown = state.versions((pipeline.summary,))
+    return is_agreed(state, state.current_phase, Answer.POST, shown, state.source.url)

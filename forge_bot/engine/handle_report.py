@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import assert_never
 
 from forge_bot.engine import call_records
-from forge_bot.engine.gates import open_decision
+from forge_bot.engine.gates import ask_to_post, open_decision
 from forge_bot.engine.next_action import action_id, phase_of_wave
 from forge_bot.engine.outcomes import (
     handle_call_ended,
@@ -28,6 +28,7 @@ from forge_bot.engine.reports import (
     CallsRequested,
     CommandsRan,
     Prepared,
+    PublicationAsked,
     Published,
     VerifiedCommands,
     WorkReport,
@@ -73,6 +74,8 @@ def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> 
             return _verify(pipeline, state, report)
         case Published():
             return _publish(pipeline, state, report)
+        case PublicationAsked():
+            return ask_to_post(pipeline, state)
         case ActionFailed():
             return _fail_action(pipeline, state, report)
         case _:
@@ -102,6 +105,8 @@ def log_line(report: WorkReport) -> str:
             )
         case Published():
             return report.detail
+        case PublicationAsked():
+            return "asked before anything is posted"
         case ActionFailed():
             return f"failed: {report.message}"
         case _:

@@ -248,6 +248,12 @@ class Published(_OnAction):
     )
 
 
+class PublicationAsked(_OnAction):
+    """The host can ask a person and does so before it posts the result to the tracker."""
+
+    type: Literal["publication_asked"] = "publication_asked"
+
+
 class ActionFailed(_OnAction):
     """The host could not perform the action."""
 
@@ -282,6 +288,7 @@ class Answer(StrEnum):
     ANSWER = "answer"
     DONE = "done"
     SKIP = "skip"
+    POST = "post"
     ABANDON = "abandon"
 
 
@@ -455,6 +462,7 @@ WorkReport = (
     | CallEnded
     | CommandsRan
     | Published
+    | PublicationAsked
     | ActionFailed
 )
 """Reports on the outstanding action."""

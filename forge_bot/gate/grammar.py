@@ -17,6 +17,7 @@ from forge_bot.gate.arguments import (
     Amount,
     Size,
     read_amount,
+    read_digest,
 )
 from forge_bot.gate.flags import read_approval, read_task_flags
 from forge_bot.sentences import say
@@ -168,6 +169,15 @@ class Abandon(_Word):
     """End the run. Its branch stays."""
 
 
+@dataclass(frozen=True, slots=True)
+class PostSummary:
+    """Post the summary that was shown, or the version that is named. Only a terminal and a client
+    are asked for it.
+    """
+
+    digest: str | None = None
+
+
 class Help(_Word):
     """List the commands. The gate answers this one by itself."""
 
@@ -189,7 +199,7 @@ Command = (
     | Abandon
     | Help
 )
-AnswerCommand = Approve | Reject | AnswerQuestion | MarkDone | Skip | Abandon
+AnswerCommand = Approve | Reject | AnswerQuestion | MarkDone | Skip | PostSummary | Abandon
 """The commands that answer an open question, on every face."""
 
 RunCommand = AnswerCommand | Retry | Continue | Update | Resize
@@ -199,7 +209,7 @@ RunCommand = AnswerCommand | Retry | Continue | Update | Resize
 # -- how it is read
 # --------------------------------------------------------------------------------------------------
 
-_Command = TypeVar("_Command", bound=Command)
+_Command = TypeVar("_Command", bound=Command | PostSummary)
 _WITH_LINKS = re.compile(r"with\s+((?:https?://\S+(?:\s+|$))+)", re.IGNORECASE)
 _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 
@@ -277,6 +287,13 @@ def _lines_to_copy(written: WrittenCommand) -> str:
         condition=f"{written.named('approve')} with {words}",
         reject=f"{written.named('reject')} {words}",
     )
+
+
+def _post(written: WrittenCommand) -> PostSummary | Mistyped:
+    digest = read_digest(written.rest)
+    if digest is not None or not written.rest:
+        return PostSummary(digest)
+    return written.wrong(say("gate.grammar.post_takes", characters=SHORTEST_DIGEST))
 
 
 def _with_text(
@@ -367,6 +384,7 @@ ANSWERS: dict[str, Callable[[WrittenCommand], AnswerCommand | Mistyped]] = {
     "answer": _with_text(AnswerQuestion),
     "done": _alone(MarkDone),
     "skip": _alone(Skip),
+    "post": _post,
     "abandon": _alone(Abandon),
 }
 """What answers an open question. `post` is only asked for by a terminal and a client: in a thread

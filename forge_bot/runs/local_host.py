@@ -31,7 +31,7 @@ from forge_bot.engine import (
     no_reports,
 )
 from forge_bot.engine.gates import AUTO, WHY_AUTO
-from forge_bot.engine.reports import ArtifactWritten, Published, Report, head_of
+from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report, head_of
 from forge_bot.errors import GitFailed, GitHubError, ModelUnavailable, PushRefused
 from forge_bot.runs.agent_work.agents import Agents
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
@@ -182,6 +182,8 @@ class LocalHost:
     def _publish(self, publisher: Publisher, action: Exec) -> Report:
         name = action.action_id
         match action.operation:
+            case "post-to-source" if publisher.asks():
+                return PublicationAsked(key=f"{name}/asked", at=now(), action_id=name)
             case "pull-request" | "post-to-source" | "final-commit":
                 done = publisher.publish(action.operation)
                 offer = done.offer if done.offer != self._offered else ""

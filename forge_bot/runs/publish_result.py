@@ -3,11 +3,13 @@ by the forge's own command line.
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Literal
 
+from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PeopleCommitted
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
 from forge_bot.forge import OpenPullRequest, WantedPullRequest, parse_remote
@@ -20,6 +22,7 @@ from forge_bot.interaction.house_demands import GUIDES, TOWNCRIER, house_demands
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.interaction.pull_request_template import Customs, find_template
 from forge_bot.interaction.run_facts import RunFacts
+from forge_bot.prompts import escape
 from forge_bot.runs.branch_for_merge import (
     Offer,
     newest_base,
@@ -35,8 +38,15 @@ from forge_bot.store.files import write_whole
 from forge_bot.values import Frozen
 
 PULL_REQUEST = "pull-request.md"
+_LONGEST_COMMENT = 30_000
+"""Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character
+has up to four bytes."""
+
 _TRIES = 5
 """Attempts to push. Each lost one means that somebody pushed to the branch for merge."""
+
+Post = Callable[[str, str], str]
+"""Posts a text as a comment to the issue at an address, and returns the comment's own address."""
 
 
 def offered_head(repository: Repository, branch: str) -> tuple[str, str]:
@@ -77,7 +87,16 @@ class Publisher:
     run: Run
     _: KW_ONLY
     push: bool = False
+    post: Post | None = None
     open_pr: OpenPullRequest | None = None
+
+    @property
+    def _can_post(self) -> bool:
+        return self.post is not None and can_be_posted(self.run.pipeline, self.run.state)
+
+    def asks(self) -> bool:
+        """Return whether a person is to be asked before the summary is posted."""
+        return self._can_post and not may_post(self.run.pipeline, self.run.state)
 
     def peoples_commits(self) -> PeopleCommitted | None:
         """Return the report on what people added to the code branch, also at a remote that is
@@ -97,7 +116,7 @@ class Publisher:
             case "pull-request":
                 return self._pull_request()
             case "post-to-source":
-                return PublishResult(detail=summary_place(self.run))
+                return self._post()
             case "final-commit":
                 return self._final_commit()
 
@@ -116,6 +135,16 @@ class Publisher:
         if self.open_pr is not None and offered.branch:
             url = self.open_pr(wanted_pull_request(run, offered.branch, written))
         return publish_result(offered, detail, url)
+
+    def _post(self) -> PublishResult:
+        run = self.run
+        if self.post is not None and self._can_post and may_post(run.pipeline, run.state):
+            address = self.post(run.state.source.url, comment_text(run))
+            return PublishResult(detail="posted the summary to the issue", url=address)
+        why = "it takes a person at a terminal, GITHUB_TOKEN and an issue on GitHub"
+        if run.state.flags.skip_pr:
+            why = "the run was begun with --nopr"
+        return PublishResult(detail=f"the summary was not posted to the issue: {why}")
 
     def _final_commit(self) -> PublishResult:
         name = self.run.state.branch
@@ -140,10 +169,18 @@ class Publisher:
         return offered
 
 
-def summary_place(run: Run) -> str:
-    """Return where the summary is: nobody posts it but the person or a thread's bot."""
+def comment_text(run: Run) -> str:
+    """Return the summary as a comment: what would act in it is made harmless, and the marker keeps
+    it from being read for commands.
+    """
+    summary = run.workspace.read(run.pipeline.summary)
     path = f"{run.workspace.relative}/{run.pipeline.summary}"
-    return f"the summary is {path}; it was not posted to {run.state.source.url}"
+    rest = f"The rest is in `{path}`."
+    cut = f"\n\n{rest}" if len(summary) > _LONGEST_COMMENT else ""
+    return (
+        f"<!-- forge-bot:summary run={run.name}"
+        f" -->\n{escape.document(summary[:_LONGEST_COMMENT])}{cut}"
+    )
 
 
 def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText:

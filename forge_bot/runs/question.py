@@ -225,6 +225,8 @@ def _choices(run: Run, asked: Checkpoint, seen: Overview) -> tuple[Choice, ...]:
         "approve": approve,
         "reject": reject,
         "answer": say("question.analyse_with_your_answer"),
+        "post": say("question.post_this_summary"),
+        "skip": say("question.post_nothing"),
         "abandon": say("question.end_the_run"),
     }
     return tuple(Choice(answer=name, effect=effects[name]) for name in (*asked.options, "abandon"))
@@ -266,6 +268,8 @@ def _text(run: Run, name: str, requirements: Mapping[str, str]) -> str:
 
 def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     """Return the decision, and the effects of yes and no."""
+    if "post" in asked.options:
+        return say("question.post_the_summary"), "", ""
     if asked.reason is Reason.ACTION_FAILED:
         step = run.pipeline.phase(asked.resume_at)
         return (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import Field
 
 from forge_bot.errors import BadOption, EmptyTask, IssueUnavailable, TaskTooLarge
-from forge_bot.forge import HOST, PULL_PAGE, hosts_of
+from forge_bot.forge import HOST, PULL_PAGE, hosts_of, token_of
 from forge_bot.prompts.untrusted import clean_plain
 from forge_bot.store.run_folder import RequestWords
 from forge_bot.values import Effort, Frozen, Source, source_of_issue
@@ -90,6 +90,21 @@ def _of_issue(url: str, environ: Mapping[str, str]) -> RequestDraft | None:
     )
     server = issue.url.partition(f"/{ref.owner}/")[0]
     return with_attachments(draft, server, lambda: rendered_issue(ref, environ))
+
+
+def poster(environ: Mapping[str, str]) -> Callable[[str, str], str] | None:
+    """Return a function that posts a comment to the issue at an address, once, and returns the
+    comment's address; None without a GitHub token. It raises IssueUnavailable, GitHubError.
+    """
+
+    def post(url: str, text: str) -> str:
+        from forge_bot.forge import comment_once, parse_issue_url
+
+        if (ref := parse_issue_url(url, hosts_of(os.environ))) is None:
+            raise _no_issue(url)
+        return comment_once(ref, text, environ)
+
+    return post if token_of(environ) else None
 
 
 def _no_issue(url: str) -> IssueUnavailable:

@@ -37,6 +37,7 @@ from forge_bot.gate.grammar import (
     Approve,
     Continue,
     MarkDone,
+    PostSummary,
     Reject,
     Resize,
     Retry,
@@ -79,6 +80,7 @@ ANSWER_OF: dict[type[object], Answer] = {
     AnswerQuestion: Answer.ANSWER,
     MarkDone: Answer.DONE,
     Skip: Answer.SKIP,
+    PostSummary: Answer.POST,
     Abandon: Answer.ABANDON,
 }
 

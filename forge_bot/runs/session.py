@@ -33,7 +33,7 @@ from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.models_and_prompts import end_batches, leaves_batches
 from forge_bot.runs.notifications import Message, Notify, warning
 from forge_bot.runs.open_run import open_run
-from forge_bot.runs.publish_result import Publisher
+from forge_bot.runs.publish_result import Post, Publisher
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, answer, counted
@@ -72,6 +72,7 @@ class Session:
     _: KW_ONLY
     show: Callable[[Question], None] = lambda _question: None
     push: bool = False
+    post: Post | None = None
     open_pr: OpenPullRequest | None = None
     until: str | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -205,7 +206,7 @@ class Session:
             leave_actions=leave_actions,
             delivered=delivered,
         )
-        publisher = Publisher(run, push=self.push, open_pr=self.open_pr)
+        publisher = Publisher(run, push=self.push, post=self.post, open_pr=self.open_pr)
         return LocalHost(agents, publisher, recorded=delivered, raises=raises)
 
 

@@ -136,6 +136,8 @@ class RunActivities:
         ]
 
     def _make_session(self, order: Order) -> Session:
+        from forge_bot.runs.request_draft import poster
+
         begin = order.begin
         repository = Repository.find(Path(begin.repository))
         if repository.root not in self._roots:
@@ -151,6 +153,7 @@ class RunActivities:
             self._tell_of(begin.run),
             lambda _question: None,
             push=begin.place.push,
+            post=poster(os.environ) if begin.place.post else None,
             open_pr=pull_request_opener(repository.root) if begin.place.open_pr else None,
             environ=os.environ,
         )

@@ -52,6 +52,7 @@ class TemporalPlace(Frozen):
     model: str | None = None
     push: bool = False
     open_pr: bool = False
+    post: bool = False
     heartbeat_seconds: float = Field(default=20.0, ge=1, le=3600)
 
     @property

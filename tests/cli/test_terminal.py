@@ -158,8 +158,9 @@ def test_a_signal_at_the_question_ends_the_command_at_once(
 
 
 @pytest.mark.slow
-def test_a_run_from_an_issue_ends_with_one_yes_and_posts_nothing_there(
-    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("key", "posted"), [("p", 1), ("s", 0)])
+def test_the_summary_goes_to_the_issue_if_the_person_says_so(
+    sample: Sample, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, key: str, posted: int
 ) -> None:
     issue = on_github(github, monkeypatch)
     with terminal(
@@ -167,9 +168,15 @@ def test_a_run_from_an_issue_ends_with_one_yes_and_posts_nothing_there(
     ) as person:
         person.until("Your answer")
         person.say("a")
+        seen = person.until("Your answer")
+        assert "Post this summary" in seen
+        assert "/o/r/issues/42" in seen
+        person.say(key)
         person.until("Done.")
         assert person.ended() == 0
-    assert issue.comments == []
+    assert [
+        comment.body.startswith("<!-- forge-bot:summary run=") for comment in issue.comments
+    ] == [True] * posted
 
 
 ISSUE = "https://github.com/o/r/issues/42"

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from forge_bot.engine import Checkpoint, Done, Exec, HumanGate, SpawnAgent, WriteFile, fold
+from forge_bot.engine.gates import may_post
 from forge_bot.engine.reports import (
     Answer,
     Answered,
     Asked,
     BudgetRaised,
     FailureReason,
+    PublicationAsked,
     RetryAsked,
     RunFlags,
 )
@@ -23,6 +25,7 @@ from forge_bot.errors import (
     RunEnded,
     StaleApproval,
     WrongAction,
+    WrongReport,
 )
 from forge_bot.values import (
     CommandName,
@@ -660,3 +663,66 @@ def test_folding_the_reports_again_gives_the_same_bytes() -> None:
     bench.wrote(task=TaskId("2"), verdict=Verdict.FAIL, findings=(MAJOR,))
     bench.finish()
     assert fold(DEVELOP, bench.reports).model_dump_json() == bench.state.model_dump_json()
+
+
+def asked_to_post(flags: RunFlags | None = None) -> Bench:
+    bench = Bench(Effort.S, flags or RunFlags(), source=ISSUE).until("post-to-source")
+    name = bench.action.action_id
+    bench.tell(PublicationAsked(key=f"{name}/asked", at=bench.now(), action_id=name))
+    return bench
+
+
+def test_whether_the_summary_is_posted_is_asked_and_a_yes_hands_the_posting_out() -> None:
+    bench = asked_to_post()
+    assert isinstance(bench.action, Checkpoint)
+    assert (bench.action.name, bench.action.options) == ("post-to-source", ("post", "skip"))
+    assert [file.name for file in bench.action.files] == ["summary.md"]
+    assert not may_post(bench.pipeline, bench.state)
+    bench.show()
+    bench.answer(Answer.POST)
+    assert isinstance(bench.action, Exec)
+    assert bench.action.operation == "post-to-source"
+    assert may_post(bench.pipeline, bench.state)
+    bench.published()
+    assert bench.action.phase == "final-commit"
+    assert fold(DEVELOP, bench.reports) == bench.state
+
+
+def test_a_skipped_posting_ends_its_phase() -> None:
+    bench = asked_to_post()
+    bench.answer(Answer.SKIP)
+    assert bench.action.phase == "final-commit"
+
+
+def test_a_yes_to_post_needs_to_have_been_shown_and_takes_no_other_answer() -> None:
+    bench = asked_to_post()
+    with pytest.raises(StaleApproval):
+        bench.answer(Answer.POST)
+    with pytest.raises(AnswerNotOffered):
+        bench.answer(Answer.APPROVE)
+    with pytest.raises(AnswerNotOffered):
+        bench.answer(Answer.DONE)
+
+
+def test_a_yes_to_post_does_not_outlive_going_back() -> None:
+    bench = asked_to_post()
+    bench.show()
+    bench.answer(Answer.POST)
+    bench.tell(
+        RetryAsked(
+            key="retry", at=bench.now(), phase=PhaseId("final-summary"), by="ann", via="terminal"
+        )
+    )
+    bench.until("post-to-source")
+    assert not may_post(bench.pipeline, bench.state)
+
+
+def test_nobody_is_asked_to_post_where_nothing_can_be_posted() -> None:
+    for bench in (
+        Bench(Effort.S, RunFlags(skip_pr=True), source=ISSUE),
+        Bench(Effort.S, source=ISSUE),
+    ):
+        bench.until("post-to-source" if bench.flags.skip_pr else "final-summary")
+        name = bench.action.action_id
+        with pytest.raises(WrongReport):
+            bench.tell(PublicationAsked(key=f"{name}/asked", at=bench.now(), action_id=name))

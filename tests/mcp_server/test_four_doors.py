@@ -136,7 +136,9 @@ async def by_client(path: Path, environ: dict[str, str], address: str, issue: Js
         action = await loop.drive(await host.next())
         while action["type"] != "done":
             if action["type"] == "checkpoint":
-                reply: Json = {"user_response": f"approve {action['digest'][:12]}"}
+                posting = action["name"] == "post-to-source"
+                answer = "skip" if posting else f"approve {action['digest'][:12]}"
+                reply: Json = {"user_response": answer}
             elif action["setup_only"]:
                 host.git(*action["commands"][1:])
                 reply = {"previous_action_complete": True, "action_id": action["action_id"]}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.sample import Sample
-from tests.mcp_server.host import Host, Json, over_stdio
+from tests.mcp_server.host import Host, Json, Refusal, over_stdio
 
 pytestmark = pytest.mark.slow
 
@@ -24,10 +24,12 @@ def pushed(sample: Sample, tmp_path: Path) -> Sample:
 
 
 async def led(host: Host, action: Json, commands: list[list[str]]) -> Json:
-    """Approve and perform until the run is over; what the host is to run is kept and said to have
-    opened the pull request.
+    """Approve and perform until the run is over or asks whether to post; what the host is to run is
+    kept and said to have opened the pull request.
     """
     while (action := await host.drive(action))["type"] != "done":
+        if action.get("name") == "post-to-source":
+            return action
         if action["type"] == "checkpoint":
             action = await host.next(user_response="approve", digest=action["digest"])
             continue
@@ -40,7 +42,7 @@ async def led(host: Host, action: Json, commands: list[list[str]]) -> Json:
     return action
 
 
-async def test_nothing_is_posted_to_the_issue(pushed: Sample) -> None:
+async def test_nothing_is_posted_to_the_issue_before_a_person_says_so(pushed: Sample) -> None:
     commands: list[list[str]] = []
     fetched = {"github_title": "`rota who` names somebody too early", "github_body": "It does."}
     async with over_stdio(pushed) as host:
@@ -54,7 +56,15 @@ async def test_nothing_is_posted_to_the_issue(pushed: Sample) -> None:
         )
         host.workspace = ready["workspace"]
         host.git("checkout", "-q", "-b", ready["branch"])
-        assert (await led(host, await host.next(), commands))["type"] == "done"
+        asked = await led(host, await host.next(), commands)
+        assert (asked["type"], asked["options"]) == ("checkpoint", ["post", "skip"])
+        assert "summary.md" in asked["present_to_user"]
+        with pytest.raises(Refusal, match="takes post, skip"):
+            await host.next(user_response="approve")
+        with pytest.raises(Refusal, match="GATE-002"):
+            await host.next(user_response="post", digest="0123456789ab")
+        after = await led(host, await host.next(user_response="skip"), commands)
+        assert after["type"] == "done"
     assert [words for words in commands if words[1:2] == ["issue"]] == []
 
 

@@ -105,7 +105,8 @@ async def led_by_client(host: Host, action: Json, *stops: str) -> Json:
     action = await host.drive(action, *stops)
     while action["type"] not in {"done", "spawn_agent"}:
         if action["type"] == "checkpoint":
-            reply = {"user_response": "approve", "digest": action["digest"]}
+            yes = "skip" if action["name"] == "post-to-source" else "approve"
+            reply = {"user_response": yes, "digest": action["digest"]}
         else:
             reply = {"previous_action_complete": True, "action_id": action["action_id"]}
             if action["setup_only"]:

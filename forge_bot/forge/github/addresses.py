@@ -81,6 +81,20 @@ def rendered_issue(ref: IssueRef, environ: Mapping[str, str]) -> str:
         return github.rendered(ref.number)
 
 
+def comment_once(ref: IssueRef, text: str, environ: Mapping[str, str]) -> str:
+    """Write a comment on an issue, unless one with the same text is there; return its URL. Raises
+    GitHubError.
+    """
+    with _connect(ref, environ) as github:
+        # A process that was killed after it wrote could not note that it did.
+        there = (comment for comment in github.comments(ref.number) if _same(comment.body, text))
+        return (next(there, None) or github.comment(ref.number, text)).url
+
+
+def _same(body: str, text: str) -> bool:
+    return body.replace("\r\n", "\n").strip() == text.strip()
+
+
 def _connect(ref: IssueRef, environ: Mapping[str, str]) -> GitHub:
     api = api_of(f"https://{ref.host}", environ)
     return connect(f"{ref.owner}/{ref.repository}", token_of(environ), api, patience=0)

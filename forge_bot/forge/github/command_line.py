@@ -99,3 +99,8 @@ def _gh(root: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
 def read_issue_command(url: str) -> tuple[str, ...]:
     """Return the command that reads an issue."""
     return ("gh", "issue", "view", url, "--json", "labels,title,body")
+
+
+def comment_command(url: str, text: str) -> tuple[str, ...]:
+    """Return the command that comments on an issue."""
+    return ("gh", "issue", "comment", url, "--body", text)

@@ -6,9 +6,10 @@ import re
 from typing import NamedTuple
 
 from forge_bot.engine import Exec, SpawnAgent, WriteFile
-from forge_bot.engine.reports import ActionFailed, Published, head_of
+from forge_bot.engine.gates import can_be_posted, may_post
+from forge_bot.engine.reports import ActionFailed, PublicationAsked, Published, head_of
 from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
-from forge_bot.forge import pull_request_command
+from forge_bot.forge import comment_command, pull_request_command
 from forge_bot.mcp_server.client_runs.client_agents import (
     LONGEST_WORDS,
     report_failure,
@@ -20,8 +21,8 @@ from forge_bot.runs.branch_for_merge import offer
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
+    comment_text,
     pull_request_text,
-    summary_place,
     wanted_pull_request,
 )
 from forge_bot.runs.run import Run
@@ -151,13 +152,15 @@ class PublishStep(NamedTuple):
     setup_only: bool = False
 
 
-def make_publish_step(run: Run, action: Exec) -> PublishStep | Published:
-    """Return the client's next step of a publication. If there is none, return its report."""
+def make_publish_step(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
+    """Return the client's next step of a publication. If there is none, return its report; if a
+    person is asked first, the report of that.
+    """
     match action.operation:
         case "pull-request":
             return _open_pull_request(run, action)
         case "post-to-source":
-            return report_publication(run, action, summary_place(run))
+            return _post_summary(run, action)
         case _:
             return _push_last(run, action)
 
@@ -189,6 +192,23 @@ def _list_branches(run: Run) -> tuple[str, ...]:
 def is_pushed(run: Run) -> bool:
     """Return whether the remote has the branches of the run as they are here."""
     return all(run.repository.pushed(branch) for branch in _list_branches(run))
+
+
+def _post_summary(run: Run, action: Exec) -> PublishStep | Published | PublicationAsked:
+    source = run.state.source
+    if run.state.flags.skip_pr:
+        return report_publication(
+            run, action, f"the result was not posted to {source.url}: the run was begun with --nopr"
+        )
+    if can_be_posted(run.pipeline, run.state):
+        if not may_post(run.pipeline, run.state):
+            return PublicationAsked(
+                key=f"{action.action_id}/asked", at=now(), action_id=action.action_id
+            )
+        return PublishStep(comment_command(source.url, comment_text(run)))
+    path = f"{run.workspace.relative}/{run.pipeline.summary}"
+    by_hand = f"the result was not posted to {source.url}: post {path} there by hand"
+    return report_publication(run, action, by_hand)
 
 
 def _push_last(run: Run, action: Exec) -> PublishStep | Published:

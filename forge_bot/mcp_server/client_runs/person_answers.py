@@ -11,7 +11,7 @@ from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
 from forge_bot.gate import parse_comment
 from forge_bot.gate.flags import read_approval
-from forge_bot.gate.grammar import Approve, Mistyped
+from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question import Question, ShownDocument
@@ -54,7 +54,7 @@ def read_answer(text: str, digest: str, *, takes_words: bool = False) -> SpokenA
         raise AnswerNotOffered(words, hint=_HOW_TO_ANSWER)
     reply = person_answer(command)
     named = digest.strip() or None
-    if isinstance(command, Approve) and command.digest is not None:
+    if isinstance(command, Approve | PostSummary) and command.digest is not None:
         named = command.digest
     return SpokenAnswer(
         reply.replace(notes=reply.notes[:_LONGEST_NOTES]),
