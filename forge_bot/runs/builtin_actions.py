@@ -3,8 +3,9 @@ about commands that tell nothing; verification, approved patches, ready-made doc
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from forge_bot.agent.assignment import TryOutcome, with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import drafted_document
@@ -158,10 +159,14 @@ def applied(
     action: Exec,
     state: State,
     run: Run,
+    try_patch: Callable[[TaskId, str], TryOutcome],
     withheld: tuple[str, ...] = (),
 ) -> tuple[ArtifactWritten, tuple[str, ...]]:
     """Apply the patch that a person approved, without the withheld files. Return the report and the
-    paths that it touched. Raises GitFailed if the patch does not fit.
+    paths that it touched.
+
+    What the project's commands say of the patch is written into the task's document, for its
+    reviewer. Raises GitFailed if the patch does not fit.
     """
     task, name = action.task or TaskId(""), action.artifact or ""
     raw = run.workspace.read_bytes(name)
@@ -172,17 +177,18 @@ def applied(
             "commit of yours."
         )
         raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
+    outcome = try_patch(task, name)
     paths = OutputApplier(run).apply_held(name, withheld)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
-    text = run.artifact(artifact) or drafted_document(run.pipeline, state, paths)
-    raw = run.workspace.write(artifact, text)
+    before = run.artifact(artifact) or drafted_document(run.pipeline, state, paths)
+    raw = run.workspace.write(artifact, with_tries(before, (outcome,)))
     report = ArtifactWritten(
         **head_of(action.action_id, run.now(), task),
         phase=action.phase,
         task=task,
         artifact=artifact,
         blob=blob_id(raw),
-        inspection=contract_of(run, run.pipeline.implementation, ()).inspect(text),
+        inspection=contract_of(run, run.pipeline.implementation, ()).inspect(before),
     )
     return report, paths
 

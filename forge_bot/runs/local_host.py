@@ -169,7 +169,8 @@ class LocalHost:
             case "verify":
                 return verified(action, state, self.run, self.project)
             case "apply-held":
-                report, self._paths = applied(action, state, self.run, self.withheld)
+                try_patch = partial(self.agents.tries.patch, without=self.withheld)
+                report, self._paths = applied(action, state, self.run, try_patch, self.withheld)
                 return report
             case "step":
                 from forge_bot.runs.perform_steps import step_performed

@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from forge_bot.agent.models.base import ModelCall
+from forge_bot.engine.reports import Answer as PersonsAnswer
+from forge_bot.engine.reports import Report
 from forge_bot.errors import ModelUnavailable
 from forge_bot.runs.notifications import CommandBegan, Message
+from forge_bot.runs.run import Run
+from forge_bot.runs.run_commands import PersonAnswer, answer
 from forge_bot.runs.this_process import Outcome
 from forge_bot.settings.config import CommandSettings, Config
-from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of
+from tests.runs.wave_scene import Answer, Planned, Stage, Talker, done, replaced, task_of, wrote
 
 TEST = """\
 import unittest
@@ -144,6 +148,22 @@ def test_what_an_earlier_task_left_red_does_not_go_back_to_a_later_one(tmp_path:
 
 
 @pytest.mark.slow
+def test_a_change_that_waits_for_a_person_is_run_when_it_was_approved(tmp_path: Path) -> None:
+    here = stage(tmp_path)
+    model = talker(done(WRONG, wrote(".github/workflows/ci.yml", "on: push\n")))
+    assert here.go_on(model)[0] is Outcome.WAITING
+    assert len(model.asked("1")) == 1
+    assert len(commands(here)) == 1
+    assert "Tests After the Edits" not in document(here)
+    outcome, _ = here.go_on(model, _approved)
+    assert outcome is Outcome.DONE
+    assert len(model.asked("1")) == 1
+    assert commands(here)[1] == "python3 -m unittest discover -v -s tests -t ."
+    assert "- Still newly red: `test_double (tests.test_double.Works" in document(here)
+    assert here.files()["lib/double.py"] == "def double(x):\n    return x"
+
+
+@pytest.mark.slow
 def test_an_outcome_is_read_and_not_made_again_when_the_model_was_gone_meanwhile(
     tmp_path: Path,
 ) -> None:
@@ -180,3 +200,7 @@ def test_a_budget_that_ends_between_keeps_the_edits_and_says_that_they_are_red(
     assert len(model.asked("1")) == 1
     assert "return x" in here.files()["lib/double.py"]
     assert "Still newly red" in document(here)
+
+
+def _approved(run: Run) -> Report:
+    return answer(run, PersonAnswer(answer=PersonsAnswer.APPROVE), "terminal")

@@ -9,6 +9,7 @@ from typing import NamedTuple, assert_never
 
 from pydantic import JsonValue
 
+from forge_bot.agent.assignment import TryOutcome
 from forge_bot.engine import (
     Action,
     Checkpoint,
@@ -38,11 +39,12 @@ from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
 from forge_bot.runs.branch_for_merge import keep_run, peoples_commits
 from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
+from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.notifications import Notify, PhaseBegan
 from forge_bot.runs.project_commands.project import Project, project_of
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
-from forge_bot.values import PhaseId
+from forge_bot.values import PhaseId, TaskId
 
 _HINTS = {
     "spawn_agent": (
@@ -190,7 +192,7 @@ class _ClientHost:
                     action, lambda project: verified(action, state, self.run, project)
                 )
             case "apply-held":
-                report, self._paths = applied(action, state, self.run)
+                report, self._paths = applied(action, state, self.run, self._try_patch)
                 return report
             case "step":
                 from forge_bot.runs.perform_steps import step_performed
@@ -199,6 +201,9 @@ class _ClientHost:
                 return done
             case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
                 raise AssertionError(action.operation)
+
+    def _try_patch(self, task: TaskId, name: str) -> TryOutcome:
+        return EditTries(self.run, project_of(self.run, self.tell), self.tell).patch(task, name)
 
     def _run_beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from forge_bot.agent.assignment import TryOutcome
+from forge_bot.engine.phases import DRAFT
 from forge_bot.errors import CannotJudge
-from forge_bot.git.commit_objects import commit_on
+from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.runs.edit_checks.newly_red import JudgedEdits, NewlyRed, outcome_of
 from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
@@ -58,6 +59,27 @@ class EditTries:
         repository = self.run.repository
         base = repository.commit_id(base)
         return self.outcome(tasks, base, commit_on(repository.root, base, files), seconds)
+
+    def patch(self, task: TaskId, name: str, without: Sequence[str] = ()) -> TryOutcome:
+        """Run the commands on a patch for a task that a person approved; they ran on a draft before
+        it was shown. Raises GitFailed where it does not fit any more.
+        """
+        if not self.possible or name == DRAFT:
+            return TryOutcome()
+        repository, base = self.run.repository, self.run.tree.head().commit
+        raw = self.run.workspace.read_bytes(name) or b""
+        made = commit_of_patch(repository.root, base, raw, without)
+        outcome = self.outcome(
+            (task,), self._commit_before(task), made, self.run.config.tries.seconds
+        )
+        self.say((task,), outcome, "", last=True)
+        return outcome
+
+    def _commit_before(self, task: TaskId) -> str:
+        """Return the commit that a task's answer was made on: its other files have landed."""
+        commits = self.run.tree.commits(self.run.state.base_commit)
+        own = (commit.id for commit in commits if ("Forge-Task", task) in commit.trailers)
+        return self.run.repository.commit_id(f"{next(own)}^")
 
     def outcome(self, tasks: Sequence[TaskId], base: str, made: str, seconds: float) -> TryOutcome:
         """Run the commands on a commit that holds the edits of some tasks, at most for so long.
