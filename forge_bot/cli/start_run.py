@@ -138,6 +138,7 @@ def _prepare_run(
     expected = _estimate_run(start, plan, models())
     answers = _ask_questions() if options.discuss else ""
     plan = _confirm_plan(start, plan, expected)
+    run_checks(Occasion.CHANGED_PLAN, start.subject(plan)).require()
     if plan.effort is not expected.effort:
         expected = _estimate_run(start, plan, models())
     return going, start, _make_new_run(start, plan, answers), expected

@@ -134,7 +134,14 @@ class PhaseReport(ReportResult):
         return ReportResult.model_validate(self.model_dump(include={*ReportResult.model_fields}))
 
 
-Count = Annotated[int, BeforeValidator(int), Field(ge=0)]
+_MOST_COUNTED = 10**12
+
+
+def _whole(number: float) -> int:
+    return int(min(number, _MOST_COUNTED))
+
+
+Count = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
 """A number that ends up in sums of the record; hosts pass fractions too."""
 
 

@@ -179,7 +179,7 @@ def comment_text(run: Run) -> str:
     cut = f"\n\n{rest}" if len(summary) > _LONGEST_COMMENT else ""
     return (
         f"<!-- forge-bot:summary run={run.name}"
-        f" -->\n{escape.document(summary[:_LONGEST_COMMENT])}{cut}"
+        f" -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
     )
 
 
@@ -210,7 +210,8 @@ def customs_of(run: Run) -> Customs:
     path = find_template(files)
     raw = repository.read_many(base, [*GUIDES, *TOWNCRIER, *filter(None, [path])])
     texts = {name: text.decode("utf-8", "replace") for name, text in raw.items()}
-    changed = changed_files(repository.root, newest_base(run), so_far.tip)
+    differing = changed_files(repository.root, newest_base(run), so_far.tip)
+    changed = differing.keys() & {*repository.list_files(so_far.tip)}
     return Customs(
         template=texts.get(path, ""),
         typed=states_types(repository, base),

@@ -50,6 +50,7 @@ from forge_bot.runs.this_process import local_user
 from forge_bot.sentences import listed
 from forge_bot.settings.load_pipeline import load_pipeline
 from forge_bot.store.run_folder import SPECS
+from forge_bot.text_format import limits
 from forge_bot.values import Effort, Frozen, Source
 
 _ANSWERS = "## Discussion Answers"
@@ -151,9 +152,11 @@ def _ask_questions() -> BeforeRun:
 def _ask_effort(
     served: ServedRepository, pipeline: Pipeline, ticket: IssueContext, call: _Call
 ) -> BeforeRun:
-    """Return the question before a run begins, with what such a run will probably take."""
+    """Return the question before a run begins, with the amount at which such a run asks again."""
     effort, auto = ticket.effort.effort, call.flags.auto
     branch = checked_out(served.repository) or call.flags.current_branch or ""
+    budget = limits(_choose_budget(served, call))
+    stops = f"The run stops to ask at {budget}. " if budget else ""
     shown: dict[str, JsonValue] = {
         "detected_effort": effort.value,
         "current_branch": branch,
@@ -181,7 +184,7 @@ def _ask_effort(
             level.value: {"skipped_phases": [*left_out], "recommended": level is effort}
             for level, left_out in skipped.items()
         },
-        "message": f'Detected effort="{effort}" ({ticket.effort.reason}). {_ASK}',
+        "message": f'Detected effort="{effort}" ({ticket.effort.reason}). {stops}{_ASK}',
     }
     meta: dict[str, JsonValue] = {
         "hints": {"next": "ask the person, then call again with user_confirmation"},

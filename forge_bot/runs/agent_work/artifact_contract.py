@@ -172,12 +172,13 @@ def contract_of(
 
 _PATH = re.compile(r"`([\w./@+-]+)`")
 _LIKE_A_PATH = re.compile(r"\.?[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w{1,8}")
+_MANY_FILES = 15
 
 
 def _design_risks(
     design: str, files: Collection[str], patterns: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return the risk that a design names protected paths: a sign, not a proof.
+    """Return the risks that a design names protected paths or many files: signs, not proofs.
 
     `files` are those of the repository, `patterns` its own protected paths. A name that is none of
     the files counts if it looks like a path with a folder.
@@ -186,7 +187,9 @@ def _design_risks(
         {path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)}
     )
     touched = protected_changes(paths, patterns)
-    return (f"names protected files: {', '.join([*touched][:5])}",) if touched else ()
+    risks = [f"names protected files: {', '.join([*touched][:5])}"] if touched else []
+    risks += [f"names {len(paths):,} files"] if len(paths) > _MANY_FILES else []
+    return tuple(risks)
 
 
 def ai_risks(repository: Repository, commit: str) -> tuple[str, ...]:

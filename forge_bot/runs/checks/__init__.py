@@ -31,6 +31,7 @@ class Occasion(Flag):
 
     DOCTOR = auto()
     BEFORE_RUN = auto()
+    CHANGED_PLAN = auto()
     BEFORE_GOING_ON = auto()
 
 

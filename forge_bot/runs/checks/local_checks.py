@@ -312,7 +312,7 @@ def check_hosted(
 _DOCTOR = Occasion.DOCTOR
 _RUN = Occasion.DOCTOR | Occasion.BEFORE_RUN
 _GOING_ON = _RUN | Occasion.BEFORE_GOING_ON
-_ANY = Occasion.BEFORE_RUN | Occasion.BEFORE_GOING_ON
+_ANY = Occasion.BEFORE_RUN | Occasion.CHANGED_PLAN | Occasion.BEFORE_GOING_ON
 CHECKS: tuple[tuple[str, Occasion, Callable[[CheckSubject], Iterable[CheckResult]]], ...] = (
     ("git", _DOCTOR, head),
     ("operation", _GOING_ON, operation),
