@@ -1,5 +1,5 @@
 """The type and the title of a run's change, for its pull request, branch and commits; and the
-messages of commits that are offered for merge: what changed and why.
+messages of commits that are offered for merge: what changed and why, and its tests.
 """
 
 import re
@@ -10,6 +10,7 @@ from datetime import datetime
 from forge_bot.artifacts.markdown import first_paragraph
 from forge_bot.artifacts.plans import ChangeName, ChangeType, change_name, renamed
 from forge_bot.artifacts.read_artifact import without_requirement_numbers
+from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.external_events import FOLLOW_UP
 from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED, approvals_of
 from forge_bot.engine.pipeline import Pipeline
@@ -24,6 +25,10 @@ LONGEST_TITLE = 72
 
 _WIDTH = 72
 _LONGEST_REASON = 900
+_LONGEST_CRITERION = 300
+_MOST_CRITERIA = 20
+_NUMBERED = re.compile(r"\A(?:R|AC|F)-\d+:\s*")
+"""The number that a criterion begins with. It means something in the run's documents only."""
 _OF_A_REVIEW = re.compile(r"^Work off the .*review$")
 """The title of a task that mends what a review of the whole change found. Records have it."""
 
@@ -129,6 +134,13 @@ def task_message(
     parts += [_wrapped(_request_words(one)) for one in asked]
     if planned[:1] == [task] and not follows and (reason := _reason(pipeline, documents)):
         parts.append(_wrapped(reason))
+    criteria = [] if follows else _criteria(task, pipeline.planned_in)
+    if criteria:
+        parts.append(
+            "\n".join(("Asked for:", *(_wrapped(criterion, "- ") for criterion in criteria)))
+        )
+    if tests := [path for path in task.spec.files if "test" in path.lower()]:
+        parts.append(_wrapped(f"Tests: {', '.join(tests)}"))
     return "\n\n".join(parts)
 
 
@@ -206,9 +218,31 @@ def _reason(pipeline: Pipeline, documents: Mapping[str, str]) -> str:
     return ""
 
 
+def _criteria(task: TaskState, plan: str) -> list[str]:
+    """Return the criteria of a task; none if they only name the document with the plan, which is
+    not in the commit.
+    """
+    if is_whole(task.spec.acceptance, plan):
+        return []
+    criteria = [
+        _words(criterion, _LONGEST_CRITERION)
+        for criterion in task.spec.acceptance
+        # A person's own words stand above.
+        if not (task.origin.startswith(FOLLOW_UP) and criterion.startswith("P-"))
+    ]
+    return [criterion for criterion in criteria if criterion][:_MOST_CRITERIA]
+
+
 def _words(text: str, longest: int) -> str:
-    return escape.heading(without_requirement_numbers(text.strip()), longest)
+    return escape.heading(without_requirement_numbers(_NUMBERED.sub("", text.strip())), longest)
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+def _wrapped(text: str, begin: str = "") -> str:
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent=begin,
+        subsequent_indent=" " * len(begin),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

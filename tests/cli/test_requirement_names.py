@@ -54,7 +54,7 @@ def test_names_that_do_not_exist_or_did_not_run_are_marked_and_gaps_are_said_fir
     assert rows["R-1"].endswith(" | green |")
     assert rows["R-2"].endswith(" | by reading |")
     assert rows["R-4"].endswith(" | – |")
-    assert "test_two_rotas</code> (⚠️ not seen to run)" in rows["R-3"]
+    assert "`test_two_rotas` (⚠️ not seen to run)" in rows["R-3"]
     assert "`test_three_rotas` (⚠️ not seen to run)" in rows["R-4"]
 
     document = (sample.workspace / "final-verification.md").read_text()
