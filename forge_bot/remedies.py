@@ -14,13 +14,17 @@ RemedyKind = Literal[
     "read-help",
     "reject-with-notes",
     "approve-again",
+    "set-key",
+    "check-key",
     "report-bug",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One way out. `about` is an example of a task for a new run."""
+    """One way out. `about` is an example of a task for a new run, or the variable of a key, empty
+    where it is not known.
+    """
 
     kind: RemedyKind
     about: str = ""

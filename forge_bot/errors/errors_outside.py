@@ -140,7 +140,7 @@ class BadAddress(GitHubError, code="GITHUB-011"):
     """An address that no token is sent to."""
 
 
-class NoModelKey(SetupError, code="MODEL-001"):
+class NoModelKey(SetupError, code="MODEL-001", hint="", remedy=Remedy("set-key")):
     """The provider needs a key and none is set."""
 
 
@@ -148,7 +148,7 @@ class UnknownModel(SetupError, code="MODEL-002"):
     """No provider knows a model of that name."""
 
 
-class KeyRefused(SetupError, code="MODEL-008", remedy=Remedy("resume")):
+class KeyRefused(SetupError, code="MODEL-008", hint="", remedy=Remedy("check-key")):
     """The provider does not accept the key, or the key may not use this model."""
 
 

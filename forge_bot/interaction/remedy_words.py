@@ -20,6 +20,8 @@ _AT_TERMINAL = {
     "reject-with-notes": 'Say what should be different: forge-bot reject "…".',
     "approve-again": "Read the version that waits now and approve again.",
     "report-bug": "Please report this with the output of the same command under FORGE_BOT_DEBUG=1.",
+    "set-key": "{key} `forge-bot demo` shows a whole run without a key.",
+    "check-key": "{key} `forge-bot resume` then goes on with a run.",
 }
 _FOR_CLIENT = {
     "resume": "Then call pipeline_next_action; nothing that was done is done again.",
@@ -32,6 +34,8 @@ _FOR_CLIENT = {
     ),
     "approve-again": "Show the version that waits now, and let the person approve again.",
     "report-bug": "Please report this with what the server printed.",
+    "set-key": "{key}",
+    "check-key": "{key}",
 }
 _IN_THREAD = {
     "resume": "remedies.resume",
@@ -94,6 +98,10 @@ def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
     """A remedy in commands of the thread, as Markdown."""
     if remedy is None:
         return ""
+    if remedy.kind not in _IN_THREAD:
+        from forge_bot.prompts import escape
+
+        return escape.plain(remedy_for_client(remedy), 400)
     return say(
         _IN_THREAD[remedy.kind],
         again=commands.again,
@@ -106,4 +114,25 @@ def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
 
 
 def _in_commands(remedy: Remedy | None, words: dict[str, str]) -> str:
-    return words[remedy.kind].format(task=remedy.about or "…") if remedy is not None else ""
+    if remedy is None:
+        return ""
+    return words[remedy.kind].format(task=remedy.about or "…", key=_about_key(remedy))
+
+
+def _about_key(remedy: Remedy) -> str:
+    """Return the words of a remedy outside of forge-bot, the same everywhere; empty for others."""
+    match remedy:
+        case Remedy("set-key", variable):
+            key = (
+                f"{variable} in the environment"
+                if variable
+                else "the provider's key in the environment, for example ANTHROPIC_API_KEY or"
+                " OPENAI_API_KEY"
+            )
+            return f"Set {key}."
+        case Remedy("check-key", variable):
+            key = variable or "the key"
+            model = "this model" if variable else "the model that is configured"
+            return f"Check {key} in the environment, its account, and that it may use {model}."
+        case _:
+            return ""

@@ -26,6 +26,7 @@ from forge_bot.agent.models.known_providers import worst_case
 from forge_bot.agent.models.open_model import open_model
 from forge_bot.agent.models.provider import ProviderSettings
 from forge_bot.errors import BadConfig, NoModelKey, UnknownModel
+from forge_bot.remedies import Remedy
 from forge_bot.settings.config import parse_config
 from forge_bot.values import Tier
 from tests.agent.scene import document, explore
@@ -232,8 +233,9 @@ def test_one_model_works_in_one_event_loop_after_another(server: ModelServer) ->
 def test_a_missing_key_is_named(spec: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (variable, "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(NoModelKey, match=variable):
+    with pytest.raises(NoModelKey, match=variable) as caught:
         open_model(spec)
+    assert caught.value.remedy == Remedy("set-key", variable)
 
 
 def test_a_local_server_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

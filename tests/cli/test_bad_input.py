@@ -56,7 +56,7 @@ REFUSED = [
         for name in ("-rf", "a..b", "a b", "ends.lock", "/x")
     ),
     (("continue", "plenty", *MODEL), "REQUEST-007", ""),
-    (RUN, "MODEL-001", "ANTHROPIC_API_KEY is not set"),
+    (RUN, "MODEL-001", "Set ANTHROPIC_API_KEY"),
     (RUN, "MODEL-001", "`forge-bot demo` shows a whole run without a key"),
     *(
         ((*RUN, "--model", name), "MODEL-002", "")

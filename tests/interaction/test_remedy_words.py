@@ -61,8 +61,8 @@ def test_every_error_has_a_code_words_and_a_way_out_at_every_face() -> None:
     [
         ModelUnavailable("Down.", trouble=ModelTrouble("rate-limited", 840)),
         ModelUnavailable("Empty.", trouble=ModelTrouble("no-credit")),
-        KeyRefused("No."),
-        KeyRefused("No.", remedy=Remedy("start-run", "Fix the login")),
+        KeyRefused("No.", remedy=Remedy("check-key", "OPENAI_API_KEY")),
+        KeyRefused("No.", remedy=Remedy("set-key", "CO_API_KEY")),
         ModelUnavailable("Down.", hint="Look at its page."),
     ],
     ids=["limit", "credit", "key", "other key", "hint"],
@@ -81,3 +81,8 @@ def test_the_kind_of_an_error_and_its_remedy_come_through_the_outbox_as_data(
     )
     if isinstance(error, ModelUnavailable) and isinstance(back, ModelUnavailable):
         assert back.trouble == error.trouble
+
+
+def test_a_refused_key_says_at_the_terminal_how_the_run_goes_on() -> None:
+    refused = KeyRefused("No.", remedy=Remedy("check-key", "OPENAI_API_KEY"))
+    assert "`forge-bot resume` then goes on with a run." in advice_at_terminal(refused)

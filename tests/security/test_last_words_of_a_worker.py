@@ -21,7 +21,7 @@ HOSTILE = (
     f" [x][1] **`[`**[`c`]({EVIL}) @ann fixes #1\n\n[1]: {EVIL}"
 )
 OTHER_ENDS = (("ERR-001", 6), ("RUN-006", 4), ("MODEL-009", 3))
-REMEDIES = (None, Remedy("start-run", HOSTILE))
+REMEDIES = (None, Remedy("set-key", HOSTILE))
 
 
 def _comment(code: str, remedy: Remedy | None) -> str:

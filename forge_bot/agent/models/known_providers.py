@@ -71,7 +71,8 @@ def missing_key(spec: str) -> NoModelKey | None:
 
 
 def needs_key(spec: str, variable: str) -> NoModelKey:
-    return NoModelKey(f"{spec} needs a key, and {variable} is not set.")
+    words = f"{spec} needs a key, and {variable} is not set."
+    return NoModelKey(words, remedy=Remedy("set-key", variable))
 
 
 # Names of one provider that the price list has under one name.
@@ -233,6 +234,7 @@ def key_refused(name: str, error: Exception) -> KeyRefused:
     key = f"the key in {variable}" if variable else "the key"
     return KeyRefused(
         f"The provider of {name} does not accept {key}: {_sentence(error)}",
+        remedy=Remedy("check-key", variable),
         details=error_details(error),
     )
 
