@@ -33,7 +33,7 @@ from forge_bot.engine.reports import (
     Report,
     RequestRefreshed,
     RetryAsked,
-    RunFacts,
+    RunDescription,
     RunStarted,
     WorkReport,
 )
@@ -54,7 +54,7 @@ def start(pipeline: Pipeline, report: RunStarted) -> State:
     first = pipeline.phases[0]
     skipped = pipeline.skipped(report.effort, auto=report.flags.auto)
     state = State(
-        **{name: getattr(report, name) for name in RunFacts.model_fields},
+        **{name: getattr(report, name) for name in RunDescription.model_fields},
         flow_template=pipeline.flows[report.effort],
         pull_request_branch=report.merge_branch,
         started_at=report.at,

@@ -61,7 +61,7 @@ class RunFlags(Frozen):
     scope: str = unless_empty("", "the folder that the change stays in")
 
 
-class RunFacts(Frozen):
+class RunDescription(Frozen):
     """The facts of a run that its first report says and its state keeps."""
 
     run: str = Field(description="the workspace's name")
@@ -78,7 +78,7 @@ class RunFacts(Frozen):
     request_hash: str
 
 
-class RunStarted(RunFacts, _Report):
+class RunStarted(RunDescription, _Report):
     """The first report of every run."""
 
     type: Literal["run_started"] = "run_started"

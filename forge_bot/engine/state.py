@@ -15,7 +15,7 @@ from forge_bot.engine.reports import (
     ArtifactWritten,
     Paused,
     RequestedCall,
-    RunFacts,
+    RunDescription,
     VerifiedCommands,
 )
 from forge_bot.values import (
@@ -229,7 +229,7 @@ class Verification(Judgement, VerifiedCommands, Recorded):
         return (*lacking, *self.weakened.unnamed)
 
 
-class State(RunFacts, Recorded):
+class State(RunDescription, Recorded):
     """One run. Only `start` and `advance` build it."""
 
     schema_version: int = SCHEMA_VERSION

@@ -40,7 +40,7 @@ _OF_PAGES = re.compile(
 
 _LONG_NAME = 30
 _PIECES = re.compile(rf"\S{{1,{_LONG_NAME}}}$|\S{{1,{_LONG_NAME - 1}}}[_./:-]|\S{{1,{_LONG_NAME}}}")
-_FOLDERS = re.compile(r"\A[^\[\s]*::")
+_BEFORE_NAME = re.compile(r"\A[^\[\s]*::")
 """The file and the class before the name of a test."""
 _SIMPLE_NAME = re.compile(r"(?!.*__)[A-Za-z0-9][\w./:-]*", re.ASCII)
 
@@ -143,7 +143,7 @@ class _Row:
 
     def shown(self) -> str:
         names = {
-            name: Markdown(_test_name(_FOLDERS.sub("", named_once(name))))
+            name: Markdown(_test_name(_BEFORE_NAME.sub("", named_once(name))))
             for name in self.tests[:8]
         }
         return render("parts.evidence", row=self, names=names, done=_DONE)

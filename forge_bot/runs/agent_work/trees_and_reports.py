@@ -35,8 +35,8 @@ from forge_bot.runs.capabilities.perform_calls import calls_requested
 from forge_bot.runs.project_commands.project import (
     Project,
     interpreter_of,
-    run_for_agent,
     run_snippet,
+    run_tests_for_agent,
 )
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_task_tree
@@ -85,7 +85,7 @@ class AgentWorktrees:
         return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
-            run_tests=self._running(partial(run_for_agent, project)) if has_tests else None,
+            run_tests=self._running(partial(run_tests_for_agent, project)) if has_tests else None,
             run_snippet=(
                 self._running(partial(self._run_snippet, project))
                 if interpreter_of(project)

@@ -345,7 +345,7 @@ def run_snippet(project: Project, commit: str, code: str) -> str:
     return f"{ended}\n{output}"
 
 
-def run_for_agent(project: Project, paths: Sequence[str]) -> str:
+def run_tests_for_agent(project: Project, paths: Sequence[str]) -> str:
     """Return the outcome of the tests, narrowed to some files where a command allows it."""
     parts: list[str] = []
     for result, output, _ in project.run_tests(paths):
