@@ -142,7 +142,7 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     weakened = [f"- Weakens tests, which the reviewer judges: {fact}." for fact in last.weakened]
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
     if not any(outcome.red for outcome in tries):
-        green = ["- Nothing is newly red, compared with the commit before them.", *_show_ran(last)]
+        green = ["- Nothing is newly red.", *_show_ran(last)]
         sentences = [*weakened, *(green if last.ran and not last.untold else ())]
         return "\n".join([*lines, *sentences]) + "\n" if sentences else ""
     back = [outcome for outcome in tries[: -1 if last.red else None] if outcome.red]

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from forge_bot.agent.capabilities import CapabilityResult, ResultStatus
+from forge_bot.agent.capabilities import CapabilityResult, ResultStatus, canonical
 from forge_bot.text_format import code_block, cut
 
 JsonObject = dict[str, Any]
@@ -134,14 +134,14 @@ ANSWER_FORMS = """\
 Answer with one JSON object of one of these forms, and nothing around it:
 
 {"result": {"kind": "Explore", "data": {"requests": [{"provider": "search_code", "params_json": \
-"{\\"pattern\\": \\"save_upload\\"}", "reasoning": "Who calls it?"}], "actions": []}}}
+"{\\"pattern\\": \\"save_upload\\"}", "reasoning": ""}], "actions": []}}}
 {"result": {"kind": "Document", "data": {"artifact_markdown": "# Title\\n\\n…"}}}
 {"result": {"kind": "Change", "data": {"artifact_markdown": "# Title\\n\\n…", "edits": [{"path": \
 "app/errors.py", "operation": "insert_after", "old": "    Timeout: 504,\\n", "new": "    \
 BodyTooLarge: 413,\\n"}]}}}
 
 `params_json` is JSON in a string; an action has `capability`, `capability_type`, `params_json` \
-and `reasoning`. `artifact_markdown` is the whole document. `operation` is `replace` (`old`, \
+and `reasoning`, which only actions need. `artifact_markdown` is the whole document. `operation` is `replace` (`old`, \
 copied letter by letter with its indentation, without line numbers, from text that you have seen, \
 and just long enough to stand there once, becomes `new`), `insert_before` or `insert_after` (the \
 lines of `old` stay, `new` has the new ones alone), `write` (`new` is the whole file: a new one, \
@@ -267,8 +267,7 @@ def _fill(items: object, **left_out: str) -> object:
 
 
 _HEADING_CHARS = 240
-_PARAMS_CHARS = 120
-"""Characters of a request in the heading of its result: its model wrote it, and has it above."""
+_PATH_CHARS = 100
 _COMPLAINT_CHARS = 6_000
 
 
@@ -284,10 +283,7 @@ def progress_line(turn: int, turns: int, tokens_left: int, kind: AnswerKind, *, 
             f" with {final}."
         )
     left = f"about {max(tokens_left, 0) // 1000 * 1000:,} input tokens left"
-    return (
-        f"Turn {turn} of {turns}, {left}. Answer with Explore to see more, or with {final} when you"
-        " are ready."
-    )
+    return f"Turn {turn} of {turns}, {left}: Explore, {final}."
 
 
 def _named(kind: AnswerKind) -> str:
@@ -353,7 +349,7 @@ def left_out(asked: int, most: int) -> str:
 
 def already_shown(first: str) -> str:
     """Return the content of a repeated request."""
-    return f"You asked for exactly this before: see result {first} above. It has not changed."
+    return f"You asked for exactly this before: see {_number(first)} above. It has not changed."
 
 
 def printable(text: str, limit: int) -> str:
@@ -363,15 +359,24 @@ def printable(text: str, limit: int) -> str:
 
 
 def _result(item: CapabilityResult) -> str:
-    heading = (
-        f"## Result {item.key}: {printable(item.capability, 60)}"
-        f" {printable(item.params, _PARAMS_CHARS)} → {item.status}"
-    )
+    """Return a result below its number, its capability and its file. The rest of the request is in
+    the model's own message above.
+    """
+    path = json.loads(canonical(item.params) or "{}").get("path")
+    heading = f"## {_number(item.key)}: {printable(item.capability, 60)}"
+    heading += f" {printable(path, _PATH_CHARS)}" if isinstance(path, str) else ""
+    if item.status is not ResultStatus.OK:
+        heading += f" → {item.status}"
     if item.note:
         heading += f" ({printable(item.note, _HEADING_CHARS)})"
     if item.status is ResultStatus.SKIPPED_DUPLICATE:
         return f"{heading}\n\n{item.content}"
     return f"{heading}\n\n{fenced(item.content)}"
+
+
+def _number(key: str) -> str:
+    """Return the turn and the place of a request, of the key of its result."""
+    return key.partition("-")[0]
 
 
 def fenced(content: str) -> str:

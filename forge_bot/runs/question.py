@@ -23,6 +23,7 @@ from forge_bot.artifacts.read_artifact import (
     words_of_numbers,
 )
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
+from forge_bot.engine.drafts import open_findings
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import DRAFT, AgentPhase
 from forge_bot.engine.reports import Answer, GateShown
@@ -287,9 +288,9 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
 
 
 def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
-    """Return the findings of reviews among the shown files."""
-    records = (run.state.artifacts.get(file.name) for file in asked.files)
-    return tuple(finding for record in records if record is not None for finding in record.findings)
+    """Return the open findings of reviews among the shown files."""
+    records = filter(None, (run.state.artifacts.get(file.name) for file in asked.files))
+    return tuple(finding for record in records for finding in open_findings(run.state, record))
 
 
 def _to_do(run: Run, asked: HumanGate) -> Question:

@@ -42,7 +42,7 @@ FILES = {
 }
 GREEN = (
     "## Tests After the Edits\n\nOur own process ran the project's commands on the edits.\n\n"
-    "- Nothing is newly red, compared with the commit before them."
+    "- Nothing is newly red."
 )
 ONE = (Planned("1", ("lib/double.py",)),)
 WRONG = replaced("lib/double.py", "2 * x", "x")

@@ -95,7 +95,7 @@ class JudgedEdits:
 
     def _note(self, before: CommandResult, now: CommandResult) -> None:
         """Record how a command ended, how many tests ran, and which of them turned green."""
-        earlier = f", {before.tests:,} before the edits" if before.tests is not None else ""
+        earlier = f" ({before.tests:,} before)" if before.tests is not None else ""
         new = len(newly_failing(before, now)) or "none"
         failed = f"exit code {now.exit_code}, {new} of its failures new"
         ended = failed if now.exit_code else "exit code 0"

@@ -52,7 +52,7 @@ from forge_bot.verification.judgement import judge
 _SNIPPET_SECONDS = 10
 _NODE = names("node npm npx yarn pnpm")
 _RUBY = names("ruby bundle rake rspec")
-_SHOWN, _SNIPPET_SHOWN = 12_000, 3_000
+_SHOWN, _SNIPPET_SHOWN = 12_000, 2_000
 """Characters of the output of a command that a model is shown."""
 
 

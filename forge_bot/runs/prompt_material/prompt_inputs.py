@@ -144,6 +144,32 @@ class ChangeInputs:
         )
 
 
+_PARTS = re.compile(r"(?m)^(?=diff --git |@@ )")
+_NAMED_TWICE = re.compile(r"(?m)^(?:diff --git|index) .*\n|^--- .*\n(?=\+\+\+ [\"b])")
+
+
+def _narrowed(patch: str) -> str:
+    """Return a patch for a reader who has seen the files: each file named once, and one line around
+    each hunk instead of three.
+    """
+    return "".join(
+        _narrowed_hunk(part)
+        if part.startswith("@@ ")
+        else (_NAMED_TWICE.sub("", part) if "\n+++ " in part else part)
+        for part in _PARTS.split(patch)
+    )
+
+
+def _narrowed_hunk(hunk: str) -> str:
+    head, *lines = hunk.split("\n")
+    changed = [place for place, line in enumerate(lines) if line[:1] in {"+", "-"}]
+    begin = max(changed[0] - 1, 0)
+    _, old_and_new, around = head.split("@@", 2)
+    line = int(old_and_new.partition("+")[2].partition(",")[0]) + begin
+    shown = "\n".join(lines[begin : changed[-1] + 2])
+    return f"@@ line {line} @@{around}\n{shown}".rstrip("\n") + "\n"
+
+
 class PromptInputs:
     """Chooses the inputs of the prompts of one run."""
 
@@ -322,8 +348,7 @@ class PromptInputs:
             )
         text = self.run.workspace.read(name)
         if name.endswith(".patch"):
-            # Ids of objects tell a reader nothing.
-            text = _NOT_APPLIED + re.sub(r"(?m)^index [0-9a-f]{40}\.\..*\n", "", text)
+            text = _NOT_APPLIED + _narrowed(text)
         # Logs of checks and results of calls quote whatever ran there.
         return self._quote(
             InputFile(
