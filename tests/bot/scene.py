@@ -203,7 +203,7 @@ def question(
     }.get(action.reason, ("Something could not be done.", "leave it out and go on"))
     effects = {
         "approve": what[1],
-        "reject": "it is redone by your notes, and you are asked again",
+        "reject": "it is redone, and you are asked again",
     }
     texts = documents or {}
     return Question(

@@ -196,7 +196,7 @@ def test_the_catalogue_says_what_can_be_asked_for_and_how_often() -> None:
     assert '- `read_file`: A file of the repository. For example `{"path": "src/app.py"}`' in system
     assert "- `jira_search` (an action, `capability_type` mcp_tool): Search tickets." in system
     assert 'Search tickets. For example `{"query": "timeout"}`' in system
-    assert "5 turns, up to 3 requests and actions in each" in system
+    assert "5 turns at most, up to 3 requests and actions in each" in system
     assert "has nothing to offer here" in prompt(capabilities=()).system
 
 

@@ -119,7 +119,7 @@ def test_an_example_of_a_review_holds_one_verdict_that_follows_from_its_findings
 @each_review
 def test_a_reviewer_is_told_its_own_verdicts_only(part: Part) -> None:
     told = set(
-        re.findall(r"`(APPROVE|APPROVE_WITH_NOTES|REVISE|PASS|PASS_WITH_NOTES|FAIL)`", role(part))
+        re.findall(r"\b(APPROVE|APPROVE_WITH_NOTES|REVISE|PASS|PASS_WITH_NOTES|FAIL)`", role(part))
     )
     assert told == set(part.verdicts)
 
