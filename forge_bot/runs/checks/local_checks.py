@@ -69,7 +69,10 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
         yield warn("tests", sentence, "Set commands.test when there are some.")
     for program in _missing_programs(subject):
         sentence = f"{program} is not installed, and a command of this repository needs it."
-        way_out = f"install {program}, or change the command in .forge/config.yml"
+        way_out = (
+            f"install {program}, or change the command in .forge/config.yml: what setup installs is"
+            f" {{env}}/bin/{program}"
+        )
         yield refuse(f"tool {program}", sentence, way_out)
 
 
