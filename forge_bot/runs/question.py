@@ -174,7 +174,7 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
     is_usual = asked.reason is None and "approve" in asked.options
     seen = overview(run, asked) if is_usual else Overview()
     what = f"{run.state.title} ({run.state.branch})", _meaning(run, asked)[0], spoken(asked.subject)
-    findings = asked.findings or _reviewed(run, asked)
+    findings = _findings(run, asked)
     numbered = (*asked.risks, *seen.outline.risks, *(one.description for one in findings))
     data = QuestionData(
         gate=asked.name,
@@ -287,10 +287,15 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     return say(what), say(approve) if approve else "", say(reject)
 
 
-def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
-    """Return the open findings of reviews among the shown files."""
-    records = filter(None, (run.state.artifacts.get(file.name) for file in asked.files))
-    return tuple(finding for record in records for finding in open_findings(run.state, record))
+def _findings(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
+    """Return the findings of the question, else those of reviews among the shown files; without
+    those that a reviewer corrected in the draft.
+    """
+    records = tuple(filter(None, (run.state.artifacts.get(file.name) for file in asked.files)))
+    reviewed = tuple(finding for record in records for finding in record.findings)
+    still_open = {one for record in records for one in open_findings(run.state, record)}
+    corrected = {*reviewed} - still_open
+    return tuple(one for one in asked.findings or reviewed if one not in corrected)
 
 
 def _to_do(run: Run, asked: HumanGate) -> Question:

@@ -31,13 +31,15 @@ def test_lines_can_be_chosen_and_missing_line_breaks_are_said(ask: Ask) -> None:
     )
 
 
-def test_of_a_long_part_the_heading_tells_where_definitions_stand(ask: Ask, root: Path) -> None:
+def test_of_a_part_that_is_not_shown_the_heading_tells_where_definitions_stand(
+    ask: Ask, root: Path
+) -> None:
     steps = root / "src/steps.py"
-    steps.write_text("".join(f"def f{n}():\n    return {n}\n\n" for n in range(40)))
-    long, short = (ask("read_file", path="src/steps.py", start=10, end=end) for end in (70, 20))
+    steps.write_text("".join(f"def f{n}():\n    return {n}\n\n" for n in range(80)))
+    long, short = (ask("read_file", path="src/steps.py", start=10, end=end) for end in (200, 70))
     steps.unlink()
-    assert long.note.startswith("lines 10-70 of 120; f3 10, f4 13, f5 16")
-    assert short.note == "lines 10-20 of 120"
+    assert "go on with start=130 (f43 130, f44 133" in long.note
+    assert short.note == "lines 10-70 of 240"
 
 
 def test_a_file_that_is_too_long_is_cut_at_a_line_and_says_where_to_go_on(ask: Ask) -> None:

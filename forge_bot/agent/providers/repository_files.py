@@ -59,8 +59,7 @@ def read_file(
         )
     chosen, cut = _fitting(lines[first - 1 : min(last, first - 1 + _MOST_LINES)], limit)
     shown = first + len(chosen) - 1
-    note = [f"lines {first}-{shown} of {total}", *_tell_places(wanted.path, text, first, shown)]
-    note += remarks
+    note = [f"lines {first}-{shown} of {total}", *remarks]
     if not cut and shown < last:
         rest = "".join(
             f" ({places})" for places in _tell_places(wanted.path, text, shown + 1, last)
@@ -76,9 +75,7 @@ def read_file(
 
 
 def _tell_places(path: str, text: str, first: int, last: int) -> Iterator[str]:
-    """Yield where the definitions in a long part stand: its lines come without numbers, and
-    documents cite them.
-    """
+    """Yield where the definitions in a long part stand that is not shown."""
     if last - first >= _LONG:
         inside = [one for one in definitions_of(path, text) if first <= one.at <= last]
         if inside:
