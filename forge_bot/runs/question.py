@@ -293,8 +293,8 @@ def _findings(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
     """
     records = tuple(filter(None, (run.state.artifacts.get(file.name) for file in asked.files)))
     reviewed = tuple(finding for record in records for finding in record.findings)
-    still_open = {one for record in records for one in open_findings(run.state, record)}
-    corrected = {*reviewed} - still_open
+    still_open = [one for record in records for one in open_findings(run.state, record)]
+    corrected = [one for one in reviewed if one not in still_open]
     return tuple(one for one in asked.findings or reviewed if one not in corrected)
 
 
