@@ -239,14 +239,16 @@ def _warnings(
     return warnings([line for line in lines.splitlines() if line])
 
 
-def _judged(state: State) -> list[CommandResult]:
+def _judged(state: State) -> tuple[CommandResult, ...]:
     """Return the results that count, without commands that a person left out."""
     results = state.verification.results if state.verification is not None else ()
-    return [
-        result
-        for result in results
-        if not any(command.covers(result) for command in state.unusable)
-    ]
+    return _without(results, state.unusable)
+
+
+def _without(
+    results: Sequence[CommandResult], commands: Sequence[UnusableCommand]
+) -> tuple[CommandResult, ...]:
+    return tuple(one for one in results if not any(each.covers(one) for each in commands))
 
 
 # -- how it came about
@@ -267,19 +269,12 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
         if one.name is not CommandName.TEST
     )
     notes = [one for one in verification.notes if not one.startswith((*told, *known))]
+    not_installed = [command for command in state.unusable if command.left_out]
     return [
-        commands(_without_left_out(verification.results, state.unusable), state.baseline),
+        commands(_without(verification.results, not_installed), state.baseline),
         reasons((*verification.reasons, *notes, *unproven)),
         *outputs(newly_red(verification.results, state.baseline), most=2),
     ]
-
-
-def _without_left_out(
-    results: Sequence[CommandResult], unusable: Sequence[UnusableCommand]
-) -> tuple[CommandResult, ...]:
-    """Return the results without those of linters that the setup does not install."""
-    left_out = [command for command in unusable if command.left_out]
-    return tuple(one for one in results if not any(command.covers(one) for command in left_out))
 
 
 def _is_grave(command: UnusableCommand) -> bool:
