@@ -31,6 +31,8 @@ class _WithoutTitles(GenerateJsonSchema):
 
 def schema_text(name: str) -> str:
     schema = SHAPES[name].json_schema(mode="validation", schema_generator=_WithoutTitles)
+    for shape in (schema, *schema["$defs"].values()):
+        shape.pop("title", None)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**head, **schema}, indent=1, ensure_ascii=False) + "\n"
 
