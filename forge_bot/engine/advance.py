@@ -37,7 +37,6 @@ from forge_bot.engine.reports import (
     RunStarted,
     WorkReport,
 )
-from forge_bot.engine.retry import handle_retry
 from forge_bot.engine.state import (
     ArtifactRecord,
     Reason,
@@ -116,7 +115,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case ArtifactChanged():
             return _change_pipeline(pipeline, state, report)
         case RetryAsked():
-            after = _move(handle_retry(pipeline, state, report))
+            after = _move(external_events.handle_retry(pipeline, state, report))
             event = f"retry asked by {report.by} via {report.via}"
             return after.logged(report.at, report.phase, event)
         case BudgetRaised():
