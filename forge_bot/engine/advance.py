@@ -37,14 +37,7 @@ from forge_bot.engine.reports import (
     RunStarted,
     WorkReport,
 )
-from forge_bot.engine.state import (
-    ArtifactRecord,
-    Reason,
-    Showing,
-    State,
-    TaskState,
-    TaskStatus,
-)
+from forge_bot.engine.state import ArtifactRecord, Reason, Showing, State, TaskState, TaskStatus
 from forge_bot.errors import NoGateOpen, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import RunStatus, Usage
 

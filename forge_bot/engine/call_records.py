@@ -8,12 +8,7 @@ A call that the configuration allows is cleared at once. An unknown outcome is a
 
 from collections.abc import Sequence
 
-from forge_bot.engine.reports import (
-    CallBegun,
-    CallEnded,
-    CallsRequested,
-    RequestedCall,
-)
+from forge_bot.engine.reports import CallBegun, CallEnded, CallsRequested, RequestedCall
 from forge_bot.engine.state import ArtifactRecord, CallRecord, CallStatus, OpenGate, State
 from forge_bot.errors import WrongReport
 from forge_bot.values import PhaseId, TaskId

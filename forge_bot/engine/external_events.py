@@ -29,14 +29,7 @@ from forge_bot.engine.reports import (
     RequestRefreshed,
     RetryAsked,
 )
-from forge_bot.engine.state import (
-    ArtifactRecord,
-    Decision,
-    Reason,
-    State,
-    TaskState,
-    TaskStatus,
-)
+from forge_bot.engine.state import ArtifactRecord, Decision, Reason, State, TaskState, TaskStatus
 from forge_bot.engine.transitions import add_fix, go_back, is_passed_over, next_fix, reviewed
 from forge_bot.errors import NothingToRetry, ReportRejected
 from forge_bot.remedies import Remedy
@@ -63,10 +56,7 @@ def apply_refresh(pipeline: Pipeline, state: State, report: RequestRefreshed) ->
     Every artifact made from the old request is written again; the agents see the old version.
     """
     if report.request_hash == state.request_hash:
-        raise ReportRejected(
-            "The request has not changed.",
-            hint="Edit the issue first.",
-        )
+        raise ReportRejected("The request has not changed.", hint="Edit the issue first.")
     record = ArtifactRecord(blob=report.request_blob, phase=pipeline.phases[0].id, round=1)
     state = state.replace(title=report.title, request_hash=report.request_hash)
     fresh = state.with_document("request.md", record)

@@ -13,11 +13,7 @@ from forge_bot.engine.outcomes import (
     handle_document,
     handle_failure,
 )
-from forge_bot.engine.phases import (
-    PublishPhase,
-    SetupPhase,
-    VerifyPhase,
-)
+from forge_bot.engine.phases import PublishPhase, SetupPhase, VerifyPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     ActionFailed,
@@ -33,20 +29,8 @@ from forge_bot.engine.reports import (
     VerifiedCommands,
     WorkReport,
 )
-from forge_bot.engine.state import (
-    ArtifactRecord,
-    Reason,
-    State,
-    TaskStatus,
-    Verification,
-)
-from forge_bot.engine.transitions import (
-    PROCESS,
-    add_fix,
-    complete,
-    enter,
-    hand_out,
-)
+from forge_bot.engine.state import ArtifactRecord, Reason, State, TaskStatus, Verification
+from forge_bot.engine.transitions import PROCESS, add_fix, complete, enter, hand_out
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, Finding, Severity

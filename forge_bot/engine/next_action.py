@@ -180,10 +180,7 @@ def phase_of_wave(pipeline: Pipeline, wave: Wave) -> TasksPhase | TaskReviewPhas
 
 
 def _ask_tasks(
-    pipeline: Pipeline,
-    state: State,
-    phase: TasksPhase | TaskReviewPhase,
-    tasks: tuple[TaskId, ...],
+    pipeline: Pipeline, state: State, phase: TasksPhase | TaskReviewPhase, tasks: tuple[TaskId, ...]
 ) -> SpawnAgent:
     first, *others = tasks
     return SpawnAgent(

@@ -6,11 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from forge_bot.artifacts.design_outline import read_outline
-from forge_bot.artifacts.markdown import (
-    CAUSE,
-    first_paragraph,
-    items_below,
-)
+from forge_bot.artifacts.markdown import CAUSE, first_paragraph, items_below
 from forge_bot.artifacts.plans import ChangeType
 from forge_bot.artifacts.read_artifact import (
     numbered_requirements,
@@ -20,12 +16,7 @@ from forge_bot.artifacts.read_artifact import (
 from forge_bot.artifacts.test_paths import is_page
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.person_requirements import person_requirements
-from forge_bot.engine.state import (
-    Reason,
-    State,
-    TaskStatus,
-    Verification,
-)
+from forge_bot.engine.state import Reason, State, TaskStatus, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, newly_red, outputs, reasons, warnings
 from forge_bot.interaction.evidence_table import Evidence, evidence
