@@ -107,6 +107,16 @@ def ticks_around(text: str, least: int = 1) -> str:
     return "`" * max(least, *(len(run) + 1 for run in re.findall("`+", text)), least)
 
 
+def code_span(text: str) -> str:
+    """Return the text as code in a line of Markdown, whatever it holds: a blank on both sides is
+    not part of the code.
+    """
+    ticks = ticks_around(text)
+    apart = not text or "`" in (text[0], text[-1]) or re.fullmatch(r" .* ", text) is not None
+    blank = " " if apart else ""
+    return f"{ticks}{blank}{text}{blank}{ticks}"
+
+
 def names(table: str) -> tuple[str, ...]:
     """Return the names in a table, which are parted by blanks and ends of lines."""
     return tuple(table.split())

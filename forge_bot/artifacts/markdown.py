@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from forge_bot.text_format import one_line, ticks_around
+from forge_bot.text_format import code_span, one_line
 from forge_bot.values import Frozen
 
 if TYPE_CHECKING:
@@ -19,20 +19,23 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
-# Inline markup is parsed only in blocks of a size that people write: the time for a hostile line of
-# brackets grows with the square of its length.
-_LONGEST_INLINE = 8_000
+_MOST_STEPS = 4_000_000
+"""Brackets times characters of a paragraph: the parser looks for the end of each bracket."""
+TANGLED = "tangled"
+"""The token in place of a paragraph that is not parsed."""
 
 
-def _inline(state: "StateCore") -> None:
+def parse_paragraphs(state: "StateCore") -> None:
+    """Parse each paragraph as the library does, except one that would keep it busy for minutes."""
     from markdown_it.token import Token
 
     for token in state.tokens:
-        if token.type == "inline" and len(token.content) > _LONGEST_INLINE:
-            token.children = [Token("text", "", 0, content=token.content)]
-        elif token.type == "inline":
+        if token.type == "inline":
             token.children = []
-            state.md.inline.parse(token.content, state.md, state.env, token.children)
+            if token.content.count("[") * len(token.content) > _MOST_STEPS:
+                token.children = [Token(TANGLED, "", 0, content=token.content)]
+            else:
+                state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
 @cache
@@ -49,7 +52,7 @@ def _parser() -> "MarkdownIt":
         .enable(["table", "strikethrough"])
         .disable(["lheading", "reference"])
     )
-    parser.core.ruler.at("inline", _inline)
+    parser.core.ruler.at("inline", parse_paragraphs)
     keep_python_names(parser)
     return parser
 
@@ -139,13 +142,7 @@ class Block(Frozen):
 
 
 def _words(spans: Sequence[InlineSpan]) -> str:
-    return one_line("".join(_code(span.text) if span.code else span.text for span in spans))
-
-
-def _code(text: str) -> str:
-    ticks = ticks_around(text)
-    blank = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{blank}{text}{blank}{ticks}"
+    return one_line("".join(code_span(span.text) if span.code else span.text for span in spans))
 
 
 # One artifact is read for its headings, verdict, findings and tasks in turn.

@@ -5,7 +5,6 @@ only if findings and table agree with it.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from forge_bot.artifacts.markdown import Block, BlockKind, blocks_below, read_blocks, sections_where
 from forge_bot.artifacts.tasks import read_tasks
@@ -37,20 +36,12 @@ class AnswersFor(Frozen):
     table: bool = False
 
 
-class Judged(NamedTuple):
-    """The verdict of a review, its findings, and what makes the verdict unreadable."""
-
-    verdict: Verdict
-    findings: tuple[Finding, ...]
-    contradictions: tuple[str, ...] = ()
-
-
 def judge_review(
     markdown: str, allowed: Sequence[Verdict], answers_for: AnswersFor | None = None
-) -> Judged:
-    """Return what a review says. Its verdict is unreadable if the review is not in the prescribed
-    form, or if it passes work, with or without notes, that has a CRITICAL or MAJOR finding or a
-    requirement that is not met.
+) -> Inspection:
+    """Return what a review says: its findings, its verdict, and in `contradictions` what makes that
+    unreadable: a review that is not in the prescribed form, or that passes work, with or without
+    notes, which has a CRITICAL or MAJOR finding or a requirement that is not met.
 
     One of the two is then a mistake, and the text does not show which. An APPROVE of a design
     beside a MAJOR finding counts: a person is asked next, and sees it. That of a draft, which has
@@ -75,7 +66,8 @@ def judge_review(
             ),
         )
         why += [f"{verdict.value} stands beside {reason}" for reason in beside]
-    return Judged(Verdict.UNREADABLE if why else verdict, findings, tuple(why))
+    read = Verdict.UNREADABLE if why else verdict
+    return Inspection(verdict=read, findings=findings, contradictions=tuple(why))
 
 
 def first_sentence(markdown: str) -> str:
@@ -193,10 +185,9 @@ def inspect(
     problems = check_headings(markdown, headings)
     if any(problem.fatal for problem in problems):
         return Inspection(problems=problems, verdict=Verdict.UNREADABLE if verdicts else None)
-    judged = judge_review(markdown, verdicts, answers_for) if verdicts else None
+    judged = judge_review(markdown, verdicts, answers_for) if verdicts else Inspection()
     specs, of_tasks = read_tasks(markdown) if tasks else ((), ())
-    inspection = Inspection(problems=(*problems, *of_tasks), tasks=specs)
-    return inspection if judged is None else inspection.replace(**judged._asdict())
+    return judged.replace(problems=(*problems, *of_tasks), tasks=specs)
 
 
 def _lacking(name: str, markdown: str) -> str:

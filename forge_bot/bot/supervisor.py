@@ -2,6 +2,7 @@
 thread, reports to the run, lets a worker work, records the result, pushes, and writes the comments.
 """
 
+import asyncio
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 from threading import Event
@@ -30,7 +31,7 @@ from forge_bot.engine import (
     PersonAction,
     SpawnAgent,
     WriteFile,
-    drive_blocking,
+    drive,
 )
 from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.forge import WAKE_WORKFLOW, Forge
@@ -158,7 +159,7 @@ class Supervisor:
                 if not run.state.ended and closed is not None:
                     self.writer.say_once(closed, run.name)
                     return ended_by(closed)
-                _, action = drive_blocking(run.pipeline, run.state, self._host(run))
+                _, action = asyncio.run(drive(run.pipeline, run.state, self._host(run)))
                 if not isinstance(action, SpawnAgent | WriteFile | Exec):
                     if self.apart or not leaves_batches(run):
                         return self._rested(run, action)

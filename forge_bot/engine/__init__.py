@@ -19,7 +19,7 @@ from forge_bot.engine.actions import (
     WriteFile,
 )
 from forge_bot.engine.advance import advance, fold, start
-from forge_bot.engine.drive import Host, carry_out, drive, drive_blocking, no_reports
+from forge_bot.engine.drive import Host, carry_out, drive, no_reports
 from forge_bot.engine.next_action import next_action
 from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
 from forge_bot.engine.reports import REPORT, Report
@@ -46,7 +46,6 @@ __all__ = [
     "advance",
     "carry_out",
     "drive",
-    "drive_blocking",
     "fold",
     "next_action",
     "no_reports",

@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import assert_never
 
 from forge_bot.engine import external_events, gate_answers, handle_report
-from forge_bot.engine.artifact_records import facts_of
 from forge_bot.engine.budget import Budget
 from forge_bot.engine.capability_uses import summed
 from forge_bot.engine.gates import refresh
+from forge_bot.engine.outcomes import facts_of
 from forge_bot.engine.phases import DRAFT, AgentPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
@@ -37,15 +37,7 @@ from forge_bot.engine.reports import (
     RunStarted,
     WorkReport,
 )
-from forge_bot.engine.retry import handle_retry
-from forge_bot.engine.state import (
-    ArtifactRecord,
-    Reason,
-    Showing,
-    State,
-    TaskState,
-    TaskStatus,
-)
+from forge_bot.engine.state import ArtifactRecord, Reason, Showing, State, TaskState, TaskStatus
 from forge_bot.errors import NoGateOpen, ReportRejected, RunEnded, StaleApproval
 from forge_bot.values import RunStatus, Usage
 
@@ -116,7 +108,7 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
         case ArtifactChanged():
             return _change_pipeline(pipeline, state, report)
         case RetryAsked():
-            after = _move(handle_retry(pipeline, state, report))
+            after = _move(external_events.handle_retry(pipeline, state, report))
             event = f"retry asked by {report.by} via {report.via}"
             return after.logged(report.at, report.phase, event)
         case BudgetRaised():
@@ -145,12 +137,11 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
 
 
 def _add_work(pipeline: Pipeline, state: State, report: WorkReport) -> State:
-    after = handle_report.handle_work_report(pipeline, state, report)
+    after, event = handle_report.handle_work_report(pipeline, state, report)
     phase, task = state.current_phase, None
     if isinstance(report, AgentReport):
         phase, task = report.phase, report.task
     usage = report.usage if isinstance(report, CostingReport) else None
-    event = handle_report.log_line(report)
     after = _spent(after, usage or Usage()).logged(report.at, phase, event, task, usage)
     after = after.replace(pause=None)
     if isinstance(report, CostingReport) and report.uses:

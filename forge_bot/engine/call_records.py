@@ -8,12 +8,7 @@ A call that the configuration allows is cleared at once. An unknown outcome is a
 
 from collections.abc import Sequence
 
-from forge_bot.engine.reports import (
-    CallBegun,
-    CallEnded,
-    CallsRequested,
-    RequestedCall,
-)
+from forge_bot.engine.reports import CallBegun, CallEnded, CallsRequested, RequestedCall
 from forge_bot.engine.state import ArtifactRecord, CallRecord, CallStatus, OpenGate, State
 from forge_bot.errors import WrongReport
 from forge_bot.values import PhaseId, TaskId
@@ -55,9 +50,10 @@ def requested(state: State, report: CallsRequested) -> State:
 
 def begun(state: State, report: CallBegun) -> State:
     """Return the state in which a call is under way. Raises WrongReport."""
-    if of(state, report).status is not CallStatus.CLEARED:
+    call = of(state, report)
+    if call.status is not CallStatus.CLEARED:
         raise WrongReport(f"Call {report.index + 1} of {report.artifact} is not to be made.")
-    return _change_record(state, report.artifact, report.index, {"status": CallStatus.BEGUN})
+    return _changed(state, [call], status=CallStatus.BEGUN)
 
 
 def ended(state: State, report: CallEnded) -> State:
@@ -66,8 +62,7 @@ def ended(state: State, report: CallEnded) -> State:
     if call.status is not CallStatus.BEGUN:
         raise WrongReport(f"Call {report.index + 1} of {report.artifact} is not under way.")
     record = ArtifactRecord(blob=report.blob, phase=call.phase, round=1)
-    done: dict[str, object] = {"status": CallStatus(report.outcome), "result": report.result}
-    after = _change_record(state, report.artifact, report.index, done)
+    after = _changed(state, [call], status=CallStatus(report.outcome), result=report.result)
     return after.with_document(report.result, record)
 
 
@@ -81,14 +76,12 @@ def of(state: State, report: CallBegun | CallEnded) -> CallRecord:
 
 def settled(state: State, artifact: str, status: CallStatus, by: str) -> State:
     """Return the state after a person's answer to the calls of a document that wait."""
-    return state.replace(
-        calls=tuple(
-            call.replace(status=status, by=by)
-            if call.artifact == artifact and call.status is CallStatus.WAITING
-            else call
-            for call in state.calls
-        )
-    )
+    waiting = [
+        call
+        for call in state.calls
+        if call.artifact == artifact and call.status is CallStatus.WAITING
+    ]
+    return _changed(state, waiting, status=status, by=by)
 
 
 def without_unknown(state: State, artifact: str) -> State:
@@ -108,12 +101,6 @@ def place(state: State, gate: OpenGate) -> tuple[PhaseId, TaskId | None]:
     return call.phase, call.task
 
 
-def _change_record(state: State, artifact: str, index: int, update: dict[str, object]) -> State:
-    return state.replace(
-        calls=tuple(
-            call.model_copy(update=update)
-            if (call.artifact, call.index) == (artifact, index)
-            else call
-            for call in state.calls
-        )
-    )
+def _changed(state: State, changed: Sequence[CallRecord], **update: object) -> State:
+    calls = (call.replace(**update) if call in changed else call for call in state.calls)
+    return state.replace(calls=tuple(calls))

@@ -61,22 +61,11 @@ async def drive(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Ac
     return state, action
 
 
-class _Closing(aclosing[AsyncGenerator[Report]]):
-    """Closes a host's generator.
-
-    If the loop itself is discarded, the generator stays open: nobody could await its end.
-    """
-
-    async def __aexit__(self, *exception: object) -> None:
-        if exception[0] is not GeneratorExit:
-            await super().__aexit__(*exception)
-
-
 async def carry_out(
     pipeline: Pipeline, state: State, host: Host, action: WorkAction | PersonAction
 ) -> State:
     """Let the host perform one action, and return the state after its report."""
-    async with _Closing(_reports(host, state, action)) as reports:
+    async with aclosing(_reports(host, state, action)) as reports:
         async for report in reports:
             after = advance(pipeline, state, report)
             if after is state:
@@ -86,18 +75,6 @@ async def carry_out(
             state = after
             await host.record(report, state)
     return state
-
-
-def drive_blocking(pipeline: Pipeline, state: State, host: Host) -> tuple[State, Action]:
-    """Drive a host whose methods never wait for an event loop, without one."""
-    driven = drive(pipeline, state, host)
-    try:
-        driven.send(None)
-    except StopIteration as end:
-        result: tuple[State, Action] = end.value
-        return result
-    driven.close()
-    raise RuntimeError("A host that waits needs an event loop; use drive.")
 
 
 def _reports(host: Host, state: State, action: WorkAction | PersonAction) -> AsyncGenerator[Report]:

@@ -13,11 +13,7 @@ from forge_bot.engine.outcomes import (
     handle_document,
     handle_failure,
 )
-from forge_bot.engine.phases import (
-    PublishPhase,
-    SetupPhase,
-    VerifyPhase,
-)
+from forge_bot.engine.phases import PublishPhase, SetupPhase, VerifyPhase
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import (
     ActionFailed,
@@ -33,20 +29,8 @@ from forge_bot.engine.reports import (
     VerifiedCommands,
     WorkReport,
 )
-from forge_bot.engine.state import (
-    ArtifactRecord,
-    Reason,
-    State,
-    TaskStatus,
-    Verification,
-)
-from forge_bot.engine.transitions import (
-    PROCESS,
-    add_fix,
-    complete,
-    enter,
-    hand_out,
-)
+from forge_bot.engine.state import ArtifactRecord, Reason, State, TaskStatus, Verification
+from forge_bot.engine.transitions import PROCESS, add_fix, complete, enter, hand_out
 from forge_bot.errors import WrongAction, WrongReport
 from forge_bot.text_format import command_line
 from forge_bot.values import CommandName, Finding, Severity
@@ -54,61 +38,40 @@ from forge_bot.values import CommandName, Finding, Severity
 _MOST_DOUBTS = 6
 
 
-def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> State:
-    """Return the state after the report on an action, successful or failed."""
+def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> tuple[State, str]:
+    """Return the state after the report on an action, successful or failed, and its line in the
+    log.
+    """
     _expect(pipeline, state, report.action_id)
     match report:
         case Prepared():
-            return _prepare(pipeline, state, report)
-        case ArtifactWritten():
-            return handle_document(pipeline, state, report)
-        case AgentFailed():
-            return handle_failure(pipeline, state, report)
-        case CallsRequested():
-            return handle_calls_requested(pipeline, state, report)
-        case CallBegun():
-            return call_records.begun(state, report)
-        case CallEnded():
-            return handle_call_ended(pipeline, state, report)
-        case CommandsRan():
-            return _verify(pipeline, state, report)
-        case Published():
-            return _publish(pipeline, state, report)
-        case PublicationAsked():
-            return ask_to_post(pipeline, state)
-        case ActionFailed():
-            return _fail_action(pipeline, state, report)
-        case _:
-            assert_never(report)
-
-
-def log_line(report: WorkReport) -> str:
-    match report:
-        case Prepared():
-            return f"prepared: {len(report.results)} commands ran"
+            event = f"prepared: {len(report.results)} commands ran"
+            return _prepare(pipeline, state, report), event
         case ArtifactWritten():
             verdict = report.inspection.verdict
-            return f"{report.artifact} written" + (
-                f": {verdict.value}" if verdict is not None else ""
-            )
+            event = f"{report.artifact} written{f': {verdict.value}' if verdict else ''}"
+            return handle_document(pipeline, state, report), event
         case AgentFailed():
-            return f"no answer ({report.reason.value}): {report.message}"
+            event = f"no answer ({report.reason.value}): {report.message}"
+            return handle_failure(pipeline, state, report), event
         case CallsRequested():
-            return "asked for " + ", ".join(call.capability for call in report.calls)
+            event = "asked for " + ", ".join(call.capability for call in report.calls)
+            return handle_calls_requested(pipeline, state, report), event
         case CallBegun():
-            return f"call {report.index + 1} of {report.artifact} begun"
+            event = f"call {report.index + 1} of {report.artifact} begun"
+            return call_records.begun(state, report), event
         case CallEnded():
-            return f"call {report.index + 1} of {report.artifact} ended: {report.outcome.value}"
+            event = f"call {report.index + 1} of {report.artifact} ended: {report.outcome.value}"
+            return handle_call_ended(pipeline, state, report), event
         case CommandsRan():
-            return "commands ran: " + ", ".join(
-                f"{result.name.value} {result.exit_code}" for result in report.results
-            )
+            ran = (f"{result.name.value} {result.exit_code}" for result in report.results)
+            return _verify(pipeline, state, report), f"commands ran: {', '.join(ran)}"
         case Published():
-            return report.detail
+            return _publish(pipeline, state, report), report.detail
         case PublicationAsked():
-            return "asked before anything is posted"
+            return ask_to_post(pipeline, state), "asked before anything is posted"
         case ActionFailed():
-            return f"failed: {report.message}"
+            return _fail_action(pipeline, state, report), f"failed: {report.message}"
         case _:
             assert_never(report)
 

@@ -130,12 +130,12 @@ def _question(state: State, gate: OpenGate) -> Checkpoint | HumanGate:
 def _spawn(
     pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str
 ) -> SpawnAgent:
-    agent, headings = _agent_and_headings(phase, state)
+    agent, tier, headings = _asked(phase, state)
     return SpawnAgent(
         action_id=name,
         phase=phase.id,
         agent=agent,
-        tier=_tier(phase, state),
+        tier=tier,
         round=state.visits.get(phase.id, 0) + 1,
         input_files=inputs(pipeline, state, phase),
         output_file=phase.writes,
@@ -151,20 +151,16 @@ def closes(state: State, phase: AnsweringPhase) -> bool:
     return DRAFT in state.artifacts or not (isinstance(phase, ReviewPhase) and phase.of_drafts)
 
 
-def _tier(phase: AnsweringPhase, state: State) -> Tier:
-    """Return the kind of model that the phase asks at this effort."""
-    variant = phase.variants.get(state.effort) if isinstance(phase, AgentPhase) else None
-    return variant.tier if variant is not None and variant.tier is not None else phase.tier
-
-
-def _agent_and_headings(phase: AnsweringPhase, state: State) -> tuple[str, tuple[str, ...]]:
-    """Return the phase's agent and the headings its artifact must contain, at this effort."""
-    if isinstance(phase, AgentPhase):
-        extra = phase.debug_headings if state.flags.debug else ()
-        if (variant := phase.variants.get(state.effort)) is not None:
-            return variant.agent, (*variant.headings, *extra)
-        return phase.agent, (*phase.headings, *extra)
-    return phase.agent, phase.headings
+def _asked(phase: AnsweringPhase, state: State) -> tuple[str, Tier, tuple[str, ...]]:
+    """Return the phase's agent, the kind of its model and the headings that its artifact must
+    contain, at this effort.
+    """
+    if not isinstance(phase, AgentPhase):
+        return phase.agent, phase.tier, phase.headings
+    extra = phase.debug_headings if state.flags.debug else ()
+    if (variant := phase.variants.get(state.effort)) is None:
+        return phase.agent, phase.tier, (*phase.headings, *extra)
+    return variant.agent, variant.tier or phase.tier, (*variant.headings, *extra)
 
 
 def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
@@ -184,10 +180,7 @@ def phase_of_wave(pipeline: Pipeline, wave: Wave) -> TasksPhase | TaskReviewPhas
 
 
 def _ask_tasks(
-    pipeline: Pipeline,
-    state: State,
-    phase: TasksPhase | TaskReviewPhase,
-    tasks: tuple[TaskId, ...],
+    pipeline: Pipeline, state: State, phase: TasksPhase | TaskReviewPhase, tasks: tuple[TaskId, ...]
 ) -> SpawnAgent:
     first, *others = tasks
     return SpawnAgent(

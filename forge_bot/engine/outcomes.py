@@ -1,17 +1,11 @@
 """Turn an agent's answer, failure and calls into the next state, for a phase as for one task of a
-wave.
+wave; and record documents with what their inspections say.
 """
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from forge_bot.engine import call_records
-from forge_bot.engine.artifact_records import (
-    complaint_about,
-    join_findings,
-    verdict_of,
-    with_artifact,
-)
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.next_action import phase_of_wave
 from forge_bot.engine.phases import (
@@ -35,7 +29,15 @@ from forge_bot.engine.reports import (
     CallsRequested,
     FailureReason,
 )
-from forge_bot.engine.state import Reason, ShownVersion, State, Stuck, TaskState, TaskStatus
+from forge_bot.engine.state import (
+    ArtifactRecord,
+    Reason,
+    ShownVersion,
+    State,
+    Stuck,
+    TaskState,
+    TaskStatus,
+)
 from forge_bot.engine.transitions import (
     PROCESS,
     add_fix,
@@ -45,7 +47,10 @@ from forge_bot.engine.transitions import (
     send_back,
 )
 from forge_bot.errors import WrongReport
-from forge_bot.values import TaskId, Verdict
+from forge_bot.values import DocumentFacts, Finding, Inspection, PhaseId, TaskId, Verdict
+
+_UNCLEAR = "no single readable verdict that agrees with the findings"
+_FACTS = ("title", "one_task", "planned", "sections")
 
 
 class Work(NamedTuple):
@@ -188,6 +193,66 @@ def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
         report=report,
     )
     return task.replace(stuck=stuck, attempts=0)
+
+
+def join_findings(findings: tuple[Finding, ...]) -> str:
+    return (
+        "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings)
+        or "see its text"
+    )
+
+
+def verdict_of(phase: ReviewPhase | TaskReviewPhase, report: ArtifactWritten) -> Verdict:
+    verdict = report.inspection.verdict
+    return verdict if verdict is not None and verdict in phase.verdicts else Verdict.UNREADABLE
+
+
+def complaint_about(report: ArtifactWritten, *, unreadable: bool) -> str:
+    problems = [str(problem) for problem in report.inspection.problems]
+    if unreadable:
+        problems += report.inspection.contradictions or (_UNCLEAR,)
+    return f"{report.artifact} cannot be used: " + "; ".join(problems)
+
+
+def facts_of(inspection: Inspection) -> dict[str, Any]:
+    """Return what the record of a document says of its text, whoever wrote or changed it."""
+    return {name: getattr(inspection, name) for name in _FACTS}
+
+
+def with_artifact(state: State, report: ArtifactWritten, phase: PhaseId) -> State:
+    place = phase if report.task is None else PhaseId(f"{phase}/{report.task}")
+    state = state.with_visit(place)
+    visits = state.visits[place]
+    record = ArtifactRecord(
+        blob=report.blob,
+        phase=phase,
+        round=visits,
+        risks=report.risks,
+        **{name: getattr(report.inspection, name) for name in DocumentFacts.model_fields},
+    )
+    state = state.replace(risks=_risks(state, report)).with_document(report.artifact, record)
+    if report.held is None:
+        return state
+    held = ArtifactRecord(blob=report.held_blob, phase=phase, round=visits)
+    return state.with_document(report.held, held)
+
+
+def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:
+    """Return the risk flags of the run with those of this version of an artifact.
+
+    Flags that only the last version of the artifact had are removed.
+    """
+    last = state.artifacts.get(report.artifact)
+    others = {
+        risk
+        for name, record in state.artifacts.items()
+        if name != report.artifact
+        for risk in record.risks
+    }
+    over = set(last.risks) - others if last is not None else set[str]()
+    return tuple(
+        dict.fromkeys((*(risk for risk in state.risks if risk not in over), *report.risks))
+    )
 
 
 # -- failures

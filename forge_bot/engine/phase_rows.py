@@ -5,8 +5,9 @@ from typing import Literal
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.phases import DecisionPhase
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import State, TaskStatus
+from forge_bot.engine.state import State
 from forge_bot.engine.transitions import is_left_out
+from forge_bot.text_format import several
 from forge_bot.values import Frozen, PhaseId, Usage
 
 Standing = Literal["done", "current", "waiting", "skipped", "open"]
@@ -18,7 +19,7 @@ class Row(Frozen):
     phase: PhaseId
     label: str
     standing: Standing
-    usage: Usage
+    usage: Usage = Usage()
     note: str = ""
 
 
@@ -27,38 +28,23 @@ def rows(pipeline: Pipeline, state: State) -> tuple[Row, ...]:
 
     The exceptional gate is included only while it is open.
     """
-    shown: list[Row] = []
-    for phase in pipeline.phases:
-        if isinstance(phase, DecisionPhase):
-            continue
-        usage = sum(
-            (
-                entry.usage
-                for entry in state.log
-                if entry.phase == phase.id and entry.usage is not None
+    shown = [
+        Row(
+            phase=phase.id,
+            label=phase.label,
+            standing=_standing(pipeline, state, phase.id),
+            usage=sum(
+                (one.usage for one in state.log if one.phase == phase.id and one.usage), Usage()
             ),
-            Usage(),
+            note=_note(pipeline, state, phase.id),
         )
-        standing = _standing(pipeline, state, phase.id)
-        shown.append(
-            Row(
-                phase=phase.id,
-                label=phase.label,
-                standing=standing,
-                usage=usage,
-                note=_note(pipeline, state, phase.id),
-            )
-        )
-    if state.gate is not None and state.gate.name == pipeline.decision.id:
-        shown.append(
-            Row(
-                phase=pipeline.decision.id,
-                label=pipeline.decision.label,
-                standing="waiting",
-                usage=Usage(),
-                note=_why(state),
-            )
-        )
+        for phase in pipeline.phases
+        if not isinstance(phase, DecisionPhase)
+    ]
+    gate, decision = state.gate, pipeline.decision
+    if gate is not None and gate.name == decision.id:
+        why = gate.reason.value.replace("_", " ") if gate.reason is not None else ""
+        shown.append(Row(phase=decision.id, label=decision.label, standing="waiting", note=why))
     return tuple(shown)
 
 
@@ -73,24 +59,14 @@ def _standing(pipeline: Pipeline, state: State, phase: PhaseId) -> Standing:
 
 def _note(pipeline: Pipeline, state: State, phase: PhaseId) -> str:
     if pipeline.implements(phase) and state.tasks:
-        settled = sum(
-            task.status in {TaskStatus.PASSED, TaskStatus.SKIPPED} for task in state.tasks
-        )
-        return f"{settled} of {len(state.tasks)} task{'s' if len(state.tasks) > 1 else ''}"
+        settled = sum(task.settled for task in state.tasks)
+        return f"{settled} of {several(len(state.tasks), 'task')}"
     decision = next(
         (decision for decision in reversed(state.decisions) if decision.gate == phase), None
     )
     if decision is not None:
         who = ", nobody was asked" if decision.via == UNASKED else f" by {decision.by}"
         return f"{decision.answer}{who}"
-    records = [
-        record
-        for record in state.artifacts.values()
-        if record.phase == phase and record.verdict is not None
-    ]
-    return records[-1].verdict.value if records and records[-1].verdict is not None else ""
-
-
-def _why(state: State) -> str:
-    reason = state.gate.reason if state.gate is not None else None
-    return reason.value.replace("_", " ") if reason is not None else ""
+    records = [record for record in state.artifacts.values() if record.phase == phase]
+    verdicts = [record.verdict.value for record in records if record.verdict is not None]
+    return verdicts[-1] if verdicts else ""

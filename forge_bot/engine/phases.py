@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from forge_bot.engine.steps import Step
 from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
@@ -252,7 +253,7 @@ AnyPhase = Annotated[
     | TasksPhase
     | TaskReviewPhase
     | VerifyPhase
-    | StepPhase
+    | SkipJsonSchema[StepPhase]
     | PublishPhase
     | EndPhase
     | DecisionPhase,

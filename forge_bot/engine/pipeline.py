@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Annotated, Literal, Self, cast
 
 from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from forge_bot.engine.phases import (
     DRAFT,
@@ -125,7 +126,7 @@ class Pipeline(Frozen):
     flows: dict[Effort, str]
     limits: RoundLimits = RoundLimits()
     phases: tuple[AnyPhase, ...]
-    steps: StepPipeline | None = Field(
+    steps: SkipJsonSchema[StepPipeline | None] = Field(
         default=None, description="the pipeline of steps that the phases were made from"
     )
 

@@ -91,7 +91,14 @@ def process_document(pipeline: Pipeline, state: State, phase: AnsweringPhase) ->
         case VerifyPhase():
             from forge_bot.engine.verification_report import commands_section
 
-            bodies = {"Summary": _green(state), REQUIREMENTS: _requirements(pipeline, state)}
+            table = _from_reviews(
+                pipeline,
+                state,
+                REQUIREMENTS,
+                "This table is that of",
+                "The reviews say what was asked for and where it is.",
+            )
+            bodies = {"Summary": _green(state), REQUIREMENTS: table}
             return (
                 _fill_headings(phase, "Final verification", bodies) + "\n" + commands_section(state)
             )
@@ -169,17 +176,18 @@ def _plan(pipeline: Pipeline, state: State) -> ArtifactRecord | None:
 # -- the second review
 
 
-def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, ArtifactRecord] | None:
+def _only_review(pipeline: Pipeline, state: State) -> tuple[TaskState, str, ArtifactRecord] | None:
     """Return the only task of the run and its review, if a reviewer passed it or its draft."""
-    review = pipeline.task_review
-    if (drafted := draft_review(pipeline, state)) is not None:
-        return state.tasks[0], drafted
+    review, of_draft = pipeline.task_review, pipeline.draft_review
+    if of_draft is not None and (drafted := draft_review(pipeline, state)) is not None:
+        return state.tasks[0], of_draft.writes, drafted
     if review is None or is_left_out(pipeline, state, review) or len(state.tasks) != 1:
         return None
     (task,) = state.tasks
-    record = state.artifacts.get(review.writes.replace("{task}", task.spec.id))
+    name = review.writes.replace("{task}", task.spec.id)
+    record = state.artifacts.get(name)
     passed = task.status is TaskStatus.PASSED and task.verdict is not None and task.verdict.positive
-    return (task, record) if record is not None and passed and not task.origin else None
+    return (task, name, record) if record is not None and passed and not task.origin else None
 
 
 def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
@@ -187,8 +195,7 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
 
     The verdict is that of the first review if this phase knows it.
     """
-    task, record = _only_review(pipeline, state) or (None, None)
-    name = _review_name(pipeline, task)
+    task, name, record = _only_review(pipeline, state) or (None, "the review", None)
     positive = [verdict for verdict in phase.verdicts if verdict.positive]
     given = [verdict for verdict in positive if task is not None and verdict is task.verdict]
     noted = positive[1:] if record is not None and record.findings and not given else []
@@ -198,15 +205,6 @@ def _review(pipeline: Pipeline, state: State, phase: ReviewPhase) -> str:
     text = _fill_headings(phase, phase.label.capitalize(), bodies)
     stands = f"The run has one task, and its review stands with its findings: `{name}`."
     return text.replace("## Verdict\n\nNothing to add.", f"## Verdict: {verdict.value}\n\n{stands}")
-
-
-def _review_name(pipeline: Pipeline, task: TaskState | None) -> str:
-    review = pipeline.task_review
-    if pipeline.draft_review is not None and task is not None and task.drafted:
-        return pipeline.draft_review.writes
-    if review is None or task is None:
-        return "the review"
-    return review.writes.replace("{task}", task.spec.id)
 
 
 # -- verification and summary
@@ -228,15 +226,6 @@ def _green(state: State) -> str:
         if failed
         else f"{count}every command ended with exit code 0."
     )
-
-
-def _requirements(pipeline: Pipeline, state: State) -> str:
-    """Return the last review's table of requirements, because our process reads no code."""
-    section = _last_section(pipeline, state, REQUIREMENTS)
-    if section is None:
-        return "The reviews say what was asked for and where it is."
-    name, text = section
-    return f"{text}\n\nThis table is that of `{name}`."
 
 
 UNNEEDED = {
@@ -278,7 +267,13 @@ def _write_summary(pipeline: Pipeline, state: State) -> dict[str, str]:
         "Summary": "\n\n".join(part for part in (opening or f"{state.title}.", more) if part),
         "Changes": "\n".join(_changes(pipeline, state)),
         "Verification": f"{_green(state)} {f'See `{verify[0]}`.' if verify else ''}".strip(),
-        _REPORT: _improvements(pipeline, state),
+        _REPORT: _from_reviews(
+            pipeline,
+            state,
+            _REPORT,
+            "This is what the last reviewer reported in",
+            "The last reviewer reported nothing.",
+        ),
     }
 
 
@@ -296,25 +291,17 @@ def _changes(pipeline: Pipeline, state: State) -> list[str]:
     return lines
 
 
-def _improvements(pipeline: Pipeline, state: State) -> str:
-    section = _last_section(pipeline, state, _REPORT)
-    if section is None:
-        return "The last reviewer reported nothing."
-    name, text = section
-    return f"{text}\n\nThis is what the last reviewer reported in `{name}`."
-
-
-def _last_section(pipeline: Pipeline, state: State, heading: str) -> tuple[str, str] | None:
-    """Return the last review that carries a section, by name, and the section's text."""
-    sections: list[tuple[str, str]] = []
-    for phase in pipeline.reviews:
-        names = (
-            [phase.writes.replace("{task}", task.spec.id) for task in state.tasks]
-            if isinstance(phase, TaskReviewPhase)
-            else [phase.writes]
-        )
-        for name in names:
+def _from_reviews(
+    pipeline: Pipeline, state: State, heading: str, whose: str, otherwise: str
+) -> str:
+    """Return the last review's section with a heading, since our process reads no code, and whose
+    it is; `otherwise` where no review has one.
+    """
+    for phase in reversed(pipeline.reviews):
+        each = isinstance(phase, TaskReviewPhase)
+        for task in [task.spec.id for task in reversed(state.tasks)] if each else [""]:
+            name = phase.writes.replace("{task}", task)
             record = state.artifacts.get(name)
             if record is not None and (text := record.sections.get(heading)):
-                sections.append((name, text))
-    return sections[-1] if sections else None
+                return f"{text}\n\n{whose} `{name}`."
+    return otherwise

@@ -1,67 +1,16 @@
-"""The calls of steps with their arguments, and what is checked of a pipeline before it runs: names,
-calls, and a person's approval before every effect. A path or an argument that does not fit fails
-when its step runs.
+"""The calls of steps, and what is checked of a pipeline before it runs: names, calls, and the
+approval of a person before every effect. A path or an argument that does not fit fails when its
+step runs.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-
-from pydantic import BaseModel
+from collections.abc import Iterator
 
 from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, StepPipeline
 from forge_bot.values import Frozen
 
-WRITE = "fs_write_file"
-
 Problem = tuple[tuple[str | int, ...], str]
 """A place in the file, and its problem."""
-
-
-class NoArguments(Frozen):
-    """Nothing is taken."""
-
-
-class QueryArguments(Frozen):
-    """A question to the project's graph."""
-
-    name: str = ""
-    tier: str = ""
-    kind: str = ""
-    domain: str = ""
-    of: str = ""
-    touches: tuple[str, ...] = ()
-
-
-class VerifyArguments(Frozen):
-    """The project whose rules are looked at; there is only the run's."""
-
-    project_path: str = ""
-
-
-class ScaffoldArguments(Frozen):
-    """A file that is wanted."""
-
-    name: str
-    kind: str = "module"
-    stack: str = ""
-    purpose: str = ""
-
-
-class GraphFindingArguments(Frozen):
-    """One finding in the graph."""
-
-    code: str
-    node: str
-    message: str
-    path: str
-    line: int
-    dependency_ids: list[str]
-
-
-class AnnotateArguments(Frozen):
-    """The findings that are to be kept."""
-
-    findings: list[GraphFindingArguments]
 
 
 class FileToWrite(Frozen):
@@ -79,15 +28,15 @@ class WriteArguments(Frozen):
     files: tuple[FileToWrite, ...] = ()
 
 
-TOOLS: Mapping[str, type[BaseModel]] = {
-    "forge_orient": NoArguments,
-    "forge_query": QueryArguments,
-    "forge_scan": NoArguments,
-    "forge_verify": VerifyArguments,
-    "forge_scaffold": ScaffoldArguments,
-    "forge_annotate": AnnotateArguments,
-}
-"""The arguments of each tool."""
+TOOLS = (
+    "forge_orient",
+    "forge_query",
+    "forge_scan",
+    "forge_verify",
+    "forge_scaffold",
+    "forge_annotate",
+)
+"""The calls of the project's graph."""
 
 RESOURCES = (
     "forge://project/{project_id}/context",

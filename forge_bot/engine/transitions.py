@@ -25,13 +25,7 @@ from forge_bot.engine.phases import (
     VerifyPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import (
-    CallStatus,
-    State,
-    TaskState,
-    TaskStatus,
-    Wave,
-)
+from forge_bot.engine.state import CallStatus, State, TaskState, TaskStatus, Wave
 from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, TaskMode, TaskSpec
 
 PROCESS = "forge-bot"

@@ -56,7 +56,8 @@ class Papers:
 @dataclass(frozen=True, slots=True)
 class Rows:
     """Lines of a list or a table below `before`: as many as `room` allows, of which those behind a
-    number are folded where a text has to be short. `more` and `where` as for `limited`.
+    number are folded where a text has to be short. Below them the sentence `more` counts the rest,
+    and says `where` it is. Empty without lines.
     """
 
     lines: Sequence[str]
@@ -74,7 +75,18 @@ class Rows:
         return f"{kept}\n\n{fold(say('words.more', count=len(rest)), folded)}"
 
     def _limited(self, lines: Sequence[str], before: str, room: int) -> str:
-        return limited(lines, self.more, self.where, before=before, most=room)
+        shown, left = list[str](), room
+        for line in lines:
+            left -= size(line) + 1
+            if left < 0:
+                break
+            shown.append(line)
+        body = before + "\n".join(shown) if lines else ""
+        if not (rest := len(lines) - len(shown)):
+            return body
+        if self.where is None:
+            return f"{body}\n\n_{say(self.more, count=rest)}_"
+        return f"{body}\n\n_{say(self.more, count=rest, where=self.where)}_"
 
 
 def size(text: str) -> int:
@@ -99,30 +111,6 @@ def compose(
         room -= size(text) + 2 if isinstance(part, Papers) else 0
         shown.append(text.strip("\n"))
     return "\n\n".join(filter(None, shown)) + "\n"
-
-
-def limited(
-    lines: Sequence[str],
-    more: str,
-    where: str | None = None,
-    *,
-    before: str = "",
-    most: int = 6_000,
-) -> str:
-    """Return the lines below `before`, as many as `most` allows; below them the sentence `more`
-    counts the rest, and says `where` it is. Empty without lines.
-    """
-    shown, left = list[str](), most
-    for line in lines:
-        left -= size(line) + 1
-        if left < 0:
-            break
-        shown.append(line)
-    body = before + "\n".join(shown) if lines else ""
-    if not (rest := len(lines) - len(shown)):
-        return body
-    text = say(more, count=rest) if where is None else say(more, count=rest, where=where)
-    return f"{body}\n\n_{text}_"
 
 
 def show_papers(part: Papers, room: int) -> str:

@@ -12,7 +12,7 @@ from forge_bot.engine.gates import AUTO, SCRIPT, UNASKED
 from forge_bot.engine.person_requirements import approved_with, person_requirements
 from forge_bot.engine.state import ArtifactRecord, Decision
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import Rows, fold, limited
+from forge_bot.interaction.fit_comment import Rows, fold
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.merge_commit_message import answering_models
 from forge_bot.interaction.number_format import head
@@ -108,7 +108,7 @@ def open_findings(view: RunFacts, requirements: Mapping[str, str]) -> str:
     if not lines:
         return ""
     label = say("pull_request.open_findings", count=len(ordered))
-    return fold(label, limited(lines, "pull_request.more_findings", most=6_000))
+    return fold(label, Rows(lines, "pull_request.more_findings").shown())
 
 
 def decisions(view: RunFacts, words: Mapping[str, str]) -> Rows:

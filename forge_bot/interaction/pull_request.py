@@ -6,11 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from forge_bot.artifacts.design_outline import read_outline
-from forge_bot.artifacts.markdown import (
-    CAUSE,
-    first_paragraph,
-    items_below,
-)
+from forge_bot.artifacts.markdown import CAUSE, first_paragraph, items_below
 from forge_bot.artifacts.plans import ChangeType
 from forge_bot.artifacts.read_artifact import (
     numbered_requirements,
@@ -20,12 +16,7 @@ from forge_bot.artifacts.read_artifact import (
 from forge_bot.artifacts.test_paths import is_page
 from forge_bot.engine.capability_uses import use_lines
 from forge_bot.engine.person_requirements import person_requirements
-from forge_bot.engine.state import (
-    Reason,
-    State,
-    TaskStatus,
-    Verification,
-)
+from forge_bot.engine.state import Reason, State, TaskStatus, Verification
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, newly_red, outputs, reasons, warnings
 from forge_bot.interaction.evidence_table import Evidence, evidence
@@ -239,14 +230,16 @@ def _warnings(
     return warnings([line for line in lines.splitlines() if line])
 
 
-def _judged(state: State) -> list[CommandResult]:
+def _judged(state: State) -> tuple[CommandResult, ...]:
     """Return the results that count, without commands that a person left out."""
     results = state.verification.results if state.verification is not None else ()
-    return [
-        result
-        for result in results
-        if not any(command.covers(result) for command in state.unusable)
-    ]
+    return _without(results, state.unusable)
+
+
+def _without(
+    results: Sequence[CommandResult], commands: Sequence[UnusableCommand]
+) -> tuple[CommandResult, ...]:
+    return tuple(one for one in results if not any(each.covers(one) for each in commands))
 
 
 # -- how it came about
@@ -267,19 +260,12 @@ def _checked(verification: Verification | None, state: State) -> list[str | Pape
         if one.name is not CommandName.TEST
     )
     notes = [one for one in verification.notes if not one.startswith((*told, *known))]
+    not_installed = [command for command in state.unusable if command.left_out]
     return [
-        commands(_without_left_out(verification.results, state.unusable), state.baseline),
+        commands(_without(verification.results, not_installed), state.baseline),
         reasons((*verification.reasons, *notes, *unproven)),
         *outputs(newly_red(verification.results, state.baseline), most=2),
     ]
-
-
-def _without_left_out(
-    results: Sequence[CommandResult], unusable: Sequence[UnusableCommand]
-) -> tuple[CommandResult, ...]:
-    """Return the results without those of linters that the setup does not install."""
-    left_out = [command for command in unusable if command.left_out]
-    return tuple(one for one in results if not any(command.covers(one) for command in left_out))
 
 
 def _is_grave(command: UnusableCommand) -> bool:

@@ -52,12 +52,12 @@ _IN_THREAD = {
 
 def advice_at_terminal(error: ForgeError) -> str:
     """The way out for somebody at a terminal."""
-    return _joined(_hint_for_people(error), remedy_at_terminal(remedy_for_people(error)))
+    return _joined(_hint_for_people(error), _in_commands(remedy_for_people(error), _AT_TERMINAL))
 
 
 def advice_for_client(error: ForgeError) -> str:
     """The way out for the model of an MCP client."""
-    return _joined(hint_of(error), remedy_for_client(error.remedy))
+    return _joined(hint_of(error), _in_commands(error.remedy, _FOR_CLIENT))
 
 
 def advice_in_thread(error: ForgeError, commands: "CommandNames") -> str:
@@ -66,7 +66,7 @@ def advice_in_thread(error: ForgeError, commands: "CommandNames") -> str:
     from forge_bot.prompts import escape
 
     hint = escape.plain(_hint_for_people(error), 400)
-    return _joined(hint, remedy_in_thread(remedy_for_people(error), commands))
+    return _joined(hint, _in_thread(remedy_for_people(error), commands))
 
 
 def remedy_for_people(error: ForgeError) -> Remedy | None:
@@ -84,24 +84,13 @@ def _joined(*sentences: str) -> str:
     return " ".join(filter(None, sentences))
 
 
-def remedy_at_terminal(remedy: Remedy | None) -> str:
-    """A remedy in commands of the terminal."""
-    return _in_commands(remedy, _AT_TERMINAL)
-
-
-def remedy_for_client(remedy: Remedy | None) -> str:
-    """A remedy in calls of tools."""
-    return _in_commands(remedy, _FOR_CLIENT)
-
-
-def remedy_in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
-    """A remedy in commands of the thread, as Markdown."""
+def _in_thread(remedy: Remedy | None, commands: "CommandNames") -> str:
     if remedy is None:
         return ""
     if remedy.kind not in _IN_THREAD:
         from forge_bot.prompts import escape
 
-        return escape.plain(remedy_for_client(remedy), 400)
+        return escape.plain(_in_commands(remedy, _FOR_CLIENT), 400)
     return say(
         _IN_THREAD[remedy.kind],
         again=commands.again,

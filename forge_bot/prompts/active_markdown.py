@@ -8,8 +8,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from forge_bot.artifacts.markdown import TANGLED, parse_paragraphs
 from forge_bot.forge import points_at_thread
-from forge_bot.prompts.markdown_pieces import TANGLED, parse_paragraphs
 
 _MENTION = re.compile(r"(?<![A-Za-z0-9_])@[A-Za-z0-9]")
 _REFERENCE = re.compile(r"#\d|\bGH-\d", re.IGNORECASE)

@@ -70,7 +70,7 @@ def assemble(material: Material, environment: Environment, *, token_budget: int 
         user=written,
         role=role,
         seams=tuple(_seams(written, shown)),
-        tokens=_estimate_tokens(len(system) + len(written)),
+        tokens=-(-(len(system) + len(written)) // _CHARACTERS_PER_TOKEN),  # rounded up
         dropped=tuple(
             f"{entry.name}: {entry.missing:,} of {len(entry.whole):,} characters left out."
             for entry in shown
@@ -285,13 +285,6 @@ def _tidy(text: str) -> str:
 
 
 _HALF = re.compile("[\ud800-\udfff]")
-
-
-def _estimate_tokens(characters: int) -> int:
-    """Return the estimated tokens of this number of characters, rounded up, before the provider has
-    counted.
-    """
-    return -(-characters // _CHARACTERS_PER_TOKEN)
 
 
 def characters(tokens: int) -> int:

@@ -5,6 +5,7 @@ BadTemplate names the line of an error.
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from traceback import walk_tb
 
@@ -55,7 +56,7 @@ class Environment:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._jinja.filters["json"] = _json
+        self._jinja.filters["json"] = partial(json.dumps, ensure_ascii=False)
 
     def has(self, name: str) -> bool:
         """Return whether `render` would find the template."""
@@ -100,20 +101,12 @@ class Environment:
         if name in self._overrides:
             return self._overrides[name], f".forge/prompts/{name}", None
         path = self._find_shipped(name.removeprefix(SHIPPED))
-        return None if path is None else (path.read_text(encoding="utf-8"), _show_path(path), None)
+        shown = f"{self._folder.name}/{name.removeprefix(SHIPPED)}"
+        return None if path is None else (path.read_text(encoding="utf-8"), shown, None)
 
     def _find_shipped(self, name: str) -> Path | None:
         path = self._folder / name
         return path if name == path.name and name.endswith(SUFFIX) and path.is_file() else None
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _show_path(path: Path) -> str:
-    """Return the name of a shipped template as errors show it."""
-    return f"{path.parent.name}/{path.name}"
 
 
 def _sentence(name: str, error: Exception) -> str:

@@ -19,7 +19,7 @@ from forge_bot.prompts.invisible import invisible_characters, without_unseen
 from forge_bot.prompts.markdown_pieces import Piece
 from forge_bot.prompts.untrusted import LONGEST_TEXT, Cleaned, clean, clean_plain
 from forge_bot.prompts.visible_markdown import MarkdownWriter
-from forge_bot.text_format import code_block, cut, ticks_around
+from forge_bot.text_format import code_block, code_span, cut
 
 BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""
@@ -143,9 +143,7 @@ def plain(text: str, longest: int = 200) -> str:
 def code(text: str, longest: int = 200) -> str:
     """Return a code span that shows the text, whatever it holds."""
     shown = " ".join(cut(clean_plain(text).text, longest).split())
-    ticks = ticks_around(shown)
-    blank = " " if shown.startswith("`") or shown.endswith("`") or not shown else ""
-    return f"{ticks}{blank}{shown}{blank}{ticks}"
+    return code_span(shown)
 
 
 def code_cell(text: str, longest: int = 200) -> str:

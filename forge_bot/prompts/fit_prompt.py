@@ -9,8 +9,8 @@ from forge_bot.values import Frozen
 
 Kind = Literal["artifact", "diff", "file", "output"]
 
-_FIRST_CUT: tuple[Kind, ...] = ("diff", "output", "file")
-_LAST_CUT: tuple[Kind, ...] = ("artifact",)
+_CUT: tuple[tuple[Kind, ...], ...] = (("diff", "output", "file"), ("artifact",))
+"""The kinds of inputs that are cut, those to begin with first."""
 
 _HEAD: dict[Kind, float] = {"artifact": 0.7, "file": 0.6, "diff": 0.6, "output": 0.25}
 """The share of the kept text that comes from the beginning. Commands report errors at their end."""
@@ -56,36 +56,23 @@ def fit(shown: tuple[ShownInput, ...], room: int) -> tuple[ShownInput, ...]:
     """Return as much of the inputs as fits into `room` characters; their shortest version if even
     that does not fit. All else of a prompt is never cut.
     """
-    for kinds in (_FIRST_CUT, _LAST_CUT):
+    for kinds in _CUT:
         excess = sum(len(entry.text) for entry in shown) - room
         if excess > 0:
-            shown = _shorten(shown, kinds, excess)
+            level = _level([len(entry.whole) for entry in shown if entry.kind in kinds], excess)
+            keep = max(0, level - _MARKER)
+            shown = tuple(
+                entry.replace(keep=keep)
+                if entry.kind in kinds and len(entry.whole) > level
+                else entry
+                for entry in shown
+            )
     return shown
 
 
-def _shorten(
-    shown: tuple[ShownInput, ...], kinds: tuple[Kind, ...], excess: int
-) -> tuple[ShownInput, ...]:
-    """Return the inputs, the largest of these kinds cut to one common length.
-
-    The cut removes `excess` characters.
-    """
-    sizes = [len(entry.whole) for entry in shown if entry.kind in kinds]
-    level = _level(sizes, excess)
-    return tuple(
-        (
-            entry.replace(keep=max(0, level - _MARKER))
-            if entry.kind in kinds and len(entry.whole) > level
-            else entry
-        )
-        for entry in shown
-    )
-
-
 def _level(sizes: list[int], excess: int) -> int:
-    """Return the length to which the largest must shrink for the sum to shrink by `excess`.
-
-    Return 0 if that is not enough.
+    """Return the one length to which the largest must shrink for the sum to shrink by `excess`; 0
+    if that is not enough.
     """
     ordered = sorted(sizes, reverse=True)
     for count in range(1, len(ordered) + 1):

@@ -10,13 +10,10 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
-from forge_bot.artifacts.markdown import keep_python_names
+from forge_bot.artifacts.markdown import keep_python_names, parse_paragraphs
+from forge_bot.text_format import code_span
 
-_MOST_STEPS = 4_000_000
-"""Brackets times characters of a paragraph: the parser looks for the end of each bracket."""
 MARKS = {"strong_open", "strong_close", "em_open", "em_close", "s_open", "s_close"}
-TANGLED = "tangled"
-"""The token in place of a paragraph that is not parsed."""
 _HARMLESS = re.compile(r"(?![-+#=>]|\d+[.)])(?:[\w \t.,;:?!()'\"“”‘’%/+=-](?<!_))*")
 """Words that mean nothing in Markdown, wherever they stand in a paragraph of one line."""
 _SIGNS = re.compile(r"([\\`*_\[\]<>~|#$!])")
@@ -43,17 +40,6 @@ def parser(*, python_names: bool = True) -> MarkdownIt:
     made.core.ruler.before("footnote_tail", "first_footnotes", _keep_first_footnotes)
     made.validateLink = lambda _: True  # pyright: ignore[reportAttributeAccessIssue]  # all are read
     return made
-
-
-def parse_paragraphs(state: StateCore) -> None:
-    """Parse each paragraph as the library does, except one that would keep it busy for minutes."""
-    for token in state.tokens:
-        if token.type == "inline":
-            token.children = []
-            if token.content.count("[") * len(token.content) > _MOST_STEPS:
-                token.children = [Token(TANGLED, "", 0)]
-            else:
-                state.md.inline.parse(token.content, state.md, state.env, token.children)
 
 
 def _keep_first_footnotes(state: StateCore) -> None:
@@ -115,7 +101,7 @@ def _source(pieces: Sequence[Piece], *, escapes: bool, marks: bool) -> str:
             case "text":
                 parts.append(_escape(piece.text) if escapes else piece.text)
             case "code":
-                parts.append(_code_span(piece.text))
+                parts.append(code_span(piece.text))
             case "picture":
                 parts.append(f"![]({_target(piece.text)})")
             case "note":
@@ -134,13 +120,6 @@ def _source(pieces: Sequence[Piece], *, escapes: bool, marks: bool) -> str:
 def _escape(text: str) -> str:
     signs = _SIGNS.sub(r"\\\1", text.replace("&", "&amp;"))
     return _BEGINNING.sub(lambda match: f"{match[1]}\\", signs)
-
-
-def _code_span(text: str) -> str:
-    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
-    ticks = "`" * (longest + 1)
-    blank = " " if text.startswith("`") or text.endswith("`") or re.fullmatch(r" .* ", text) else ""
-    return f"{ticks}{blank}{text}{blank}{ticks}"
 
 
 def _target(address: str) -> str:

@@ -11,11 +11,7 @@ import re
 from typing import NamedTuple
 
 from forge_bot.prompts.removals import RemovalKind
-
-
-def names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from forge_bot.text_format import names
 
 _TAG = re.compile(
     r"<!--(?:-?>|.*?(?:--!?>|\Z))"
@@ -42,18 +38,12 @@ _BREAKS = names(
     "section article header footer"
 )
 _CELLS = frozenset({"td", "th"})
-KNOWN_TAGS = (
-    names(
-        "a abbr b bdi bdo big center cite code col colgroup caption del dfn em font g i input ins "
-        "kbd label mark nav main option picture q rt ruby s samp select span strike strong svg "
-        "tbody textarea tfoot thead tt u var wbr button form math path"
-    )
-    | _VOID
-    | _SMALL
-    | _BREAKS
-    | _CELLS
-    | _NOT_DRAWN
+_OTHERS = names(
+    "a abbr b bdi bdo big center cite code col colgroup caption del dfn em font g i input ins "
+    "kbd label mark nav main option picture q rt ruby s samp select span strike strong svg "
+    "tbody textarea tfoot thead tt u var wbr button form math path"
 )
+KNOWN_TAGS = frozenset((*_OTHERS, *_VOID, *_SMALL, *_BREAKS, *_CELLS, *_NOT_DRAWN))
 _KNOWN_ATTRIBUTES = names(
     "align alt border checked class color colspan controls dir disabled height href id lang "
     "name open rel rowspan src start style target title type valign value width"

@@ -14,10 +14,12 @@ from collections.abc import Iterable, Sequence
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
+from forge_bot.artifacts.markdown import TANGLED
 from forge_bot.prompts.invisible import without_unseen
-from forge_bot.prompts.markdown_pieces import MARKS, TANGLED, Piece, parser, write_paragraph
-from forge_bot.prompts.raw_html import HtmlReader, Picture, names
+from forge_bot.prompts.markdown_pieces import MARKS, Piece, parser, write_paragraph
+from forge_bot.prompts.raw_html import HtmlReader, Picture
 from forge_bot.prompts.removals import RemovalKind
+from forge_bot.text_format import code_block, names
 
 FORMULA_LEFT_OUT = "[formula left out]"
 DRAWING_LEFT_OUT = "[drawing left out]"
@@ -167,9 +169,7 @@ class MarkdownWriter:
         elif info and (len(info) > 1 or language not in _LANGUAGES):
             self.leave_out(RemovalKind.FENCE_INFO)
         shown = info[0] if info and language in _LANGUAGES else ""
-        longest = max((len(ticks) for ticks in re.findall("`+", content)), default=0)
-        mark = "`" * max(3, longest + 1)
-        return [f"{mark}{shown}", *content.removesuffix("\n").split("\n"), mark]
+        return code_block(content.removesuffix("\n"), shown).split("\n")
 
     def _table(self, node: SyntaxTreeNode) -> list[str]:
         rows = [

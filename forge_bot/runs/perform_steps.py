@@ -16,19 +16,14 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from forge_bot.engine import Exec
 from forge_bot.engine.phases import StepPhase
 from forge_bot.engine.reports import ActionFailed, ArtifactWritten, head_of
-from forge_bot.engine.step_contracts import (
-    TOOLS,
-    AnnotateArguments,
-    FileToWrite,
-    QueryArguments,
-    WriteArguments,
-    resource_at,
-)
+from forge_bot.engine.step_contracts import FileToWrite, WriteArguments, resource_at
 from forge_bot.engine.steps import INPUTS, PROJECT, REQUEST, Step, StepInput, StepPipeline
 from forge_bot.errors import ForgeError, StepFailed
 from forge_bot.git import blob_id
 from forge_bot.project.graph.graph_answers import (
+    AnnotateArguments,
     GraphQuestion,
+    ScaffoldArguments,
     annotation_file,
     annotations_document,
     ask_graph,
@@ -48,6 +43,7 @@ from forge_bot.sentences import hint_of
 from forge_bot.settings.protected_paths import protected_changes
 from forge_bot.store.files import inside, write_whole
 from forge_bot.store.run_folder import SPECS
+from forge_bot.values import Frozen
 
 LARGEST_OUTPUT = 1_000_000
 """Characters of what a step gives."""
@@ -62,6 +58,20 @@ _TYPES: dict[str, TypeAdapter[Any]] = {
     "boolean": TypeAdapter(bool),
 }
 M = TypeVar("M", bound=BaseModel)
+
+
+class ProjectArguments(Frozen):
+    """The project that is looked at; there is only the run's."""
+
+    project_path: str = ""
+
+
+_ARGUMENTS: Mapping[str, type[Frozen]] = {
+    "forge_query": GraphQuestion,
+    "forge_scaffold": ScaffoldArguments,
+    "forge_annotate": AnnotateArguments,
+}
+"""The arguments of the tools that take more than the project."""
 
 
 def step_performed(
@@ -182,7 +192,11 @@ class StepPerformer:
         if step.kind == "resource":
             return self._resource(step, arguments)
         name = step.tool or ""
-        return self._call(name, _validate(TOOLS[name], step, arguments))
+        if name == "forge_query":
+            # An input that is left empty narrows nothing.
+            arguments = {key: value for key, value in arguments.items() if value}
+        model = _ARGUMENTS.get(name, ProjectArguments)
+        return self._call(name, _validate(model, step, arguments))
 
     def _resource(self, step: Step, arguments: Mapping[str, JsonValue]) -> JsonValue:
         address = step.resource or ""
@@ -231,7 +245,9 @@ class StepPerformer:
                     "summary": f"{len(graph.files)} files, {code} of them code",
                 }
             case "forge_query":
-                return self._query(asked)
+                answer = ask_graph(graph, asked)
+                nodes: list[JsonValue] = [node.model_dump(mode="json") for node in answer.nodes]
+                return {"sentence": answer.sentence, "total": answer.total, "nodes": nodes}
             case "forge_scan":
                 return _findings(scan(graph))
             case "forge_verify":
@@ -240,22 +256,9 @@ class StepPerformer:
             case "forge_scaffold":
                 return scaffold(graph, asked)
             case _:
-                return self._annotate(asked)
-
-    def _query(self, asked: QueryArguments) -> JsonValue:
-        given = {name: value for name, value in asked.model_dump().items() if value}
-        try:
-            answer = ask_graph(self._graph, GraphQuestion.model_validate(given))
-        except ValidationError as error:
-            raise StepFailed(f"forge_query: {_first(error)}") from error
-        nodes: list[JsonValue] = [node.model_dump(mode="json") for node in answer.nodes]
-        return {"sentence": answer.sentence, "total": answer.total, "nodes": nodes}
-
-    def _annotate(self, asked: AnnotateArguments) -> JsonValue:
-        findings = [GraphFinding.model_validate(one.model_dump()) for one in asked.findings]
-        files = [annotation_file(self._graph, finding) for finding in findings]
-        named: list[JsonValue] = [{"path": path, "content": text} for path, text in files]
-        return {"total": len(files), "files": named}
+                files = [annotation_file(graph, finding) for finding in asked.findings]
+                named: list[JsonValue] = [{"path": path, "content": text} for path, text in files]
+                return {"total": len(files), "files": named}
 
     # -- questions
 
@@ -349,12 +352,9 @@ def _validate(model: type[M], step: Step, arguments: Mapping[str, JsonValue]) ->
     try:
         return model.model_validate(dict(arguments))
     except ValidationError as error:
-        raise StepFailed(f"{step.step}: {_first(error)}") from error
-
-
-def _first(error: ValidationError) -> str:
-    first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}."
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StepFailed(f"{step.step}: {place}: {first['msg']}.") from error
 
 
 def _findings(findings: Sequence[GraphFinding]) -> dict[str, JsonValue]:

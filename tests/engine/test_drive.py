@@ -1,6 +1,6 @@
 """The loop of every host: who is asked for what, when it ends, and what is recorded on the way."""
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
 import pytest
@@ -15,7 +15,6 @@ from forge_bot.engine import (
     State,
     WorkAction,
     drive,
-    drive_blocking,
 )
 from forge_bot.engine.reports import GateShown, Report
 from forge_bot.errors import WrongReport
@@ -98,23 +97,3 @@ async def test_a_report_that_was_recorded_before_is_refused() -> None:
 
     with pytest.raises(WrongReport, match="recorded before"):
         await driven(Repeats(Bench()))
-
-
-def test_a_host_that_never_waits_needs_no_event_loop() -> None:
-    host = Scripted(Bench())
-    _, action = drive_blocking(host.bench.pipeline, host.bench.state, host)
-    assert isinstance(action, Done)
-
-
-def test_a_host_that_waits_without_an_event_loop_is_refused() -> None:
-    class Waits(Scripted):
-        async def record(self, report: Report, state: State) -> None:
-            class Never:
-                def __await__(self) -> Generator[None]:
-                    yield None
-
-            await Never()
-
-    host = Waits(Bench())
-    with pytest.raises(RuntimeError, match="event loop"):
-        drive_blocking(host.bench.pipeline, host.bench.state, host)

@@ -224,7 +224,7 @@ def test_the_second_review_of_one_task_has_its_verdict_and_its_table() -> None:
     bench.wrote(verdict=Verdict.PASS_WITH_NOTES)
     action = written(bench)
     verdicts = (Verdict.PASS, Verdict.PASS_WITH_NOTES, Verdict.FAIL)
-    assert judge_review(action.content, verdicts) == (Verdict.PASS_WITH_NOTES, (), ())
+    assert judge_review(action.content, verdicts) == Inspection(verdict=Verdict.PASS_WITH_NOTES)
     assert TABLE in action.content
     assert "`review-1.md`" in action.content
 

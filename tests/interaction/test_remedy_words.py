@@ -15,9 +15,6 @@ from forge_bot.interaction.remedy_words import (
     advice_for_client,
     advice_in_thread,
 )
-from forge_bot.interaction.remedy_words import remedy_at_terminal as at_terminal
-from forge_bot.interaction.remedy_words import remedy_for_client as for_client
-from forge_bot.interaction.remedy_words import remedy_in_thread as in_thread
 from forge_bot.remedies import ModelTrouble, Remedy, RemedyKind
 from forge_bot.runs.this_process import Outcome
 from forge_bot.sentences import hint_of
@@ -28,15 +25,10 @@ LINKS = Links(repository="https://github.com/octo/rota", commit="0" * 40, worksp
 
 def test_every_remedy_has_words_at_every_face_in_commands_of_that_face() -> None:
     for kind in get_args(RemedyKind):
-        words = {
-            at_terminal(Remedy(kind)),
-            for_client(Remedy(kind)),
-            in_thread(Remedy(kind), COMMANDS),
-        }
-        assert all(words), kind
-        assert "forge-bot " not in for_client(Remedy(kind)) + in_thread(Remedy(kind), COMMANDS), (
-            kind
-        )
+        error = ForgeError("No.", hint="", remedy=Remedy(kind))
+        others = advice_for_client(error) + advice_in_thread(error, COMMANDS)
+        assert all((advice_at_terminal(error), advice_for_client(error), others)), kind
+        assert "forge-bot " not in others, kind
 
 
 def test_every_error_has_a_code_words_and_a_way_out_at_every_face() -> None:

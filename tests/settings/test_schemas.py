@@ -8,6 +8,7 @@ import jsonschema_rs
 import pytest
 import yaml
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 from forge_bot.engine.pipeline import Descriptor
 from forge_bot.forge import schema_address
@@ -21,8 +22,17 @@ SHAPES: dict[str, TypeAdapter[object]] = {
 }
 
 
+class _WithoutTitles(GenerateJsonSchema):
+    """Leaves out pydantic's titles: they say the keys again, such as `Pull Request`."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+
 def schema_text(name: str) -> str:
-    schema = SHAPES[name].json_schema(mode="validation")
+    schema = SHAPES[name].json_schema(mode="validation", schema_generator=_WithoutTitles)
+    for shape in (schema, *schema["$defs"].values()):
+        shape.pop("title", None)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**head, **schema}, indent=1, ensure_ascii=False) + "\n"
 

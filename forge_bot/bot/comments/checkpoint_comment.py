@@ -12,7 +12,7 @@ from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, Rows, compose, limited
+from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, Rows, compose
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import spent
 from forge_bot.prompts import escape
@@ -159,10 +159,10 @@ def _evidence(view: RunView, gate: OpenGate) -> Sequence[str | Papers | Rows]:
             return []
 
 
-def _criteria(view: RunView, gate: OpenGate) -> str:
+def _criteria(view: RunView, gate: OpenGate) -> Rows:
     task = view.state.task(gate.task)
     criteria = task.spec.acceptance if task is not None else ()
-    return limited(
+    return Rows(
         [f"- [ ] {escape.line(criterion)}" for criterion in criteria],
         "checkpoint.and_more",
         before=f"**{say('checkpoint.done_when')}**\n\n",

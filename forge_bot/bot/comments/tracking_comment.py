@@ -15,7 +15,7 @@ from forge_bot.engine.phases import (
 from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
 from forge_bot.interaction.commit_links import short
-from forge_bot.interaction.fit_comment import compose, fold, limited
+from forge_bot.interaction.fit_comment import Rows, compose, fold
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import head, may_be_billed, money, spent, tokens
 from forge_bot.interaction.run_facts import decided, footer, verdict_words
@@ -103,13 +103,13 @@ def tasks(view: RunView) -> str:
     where = say("progress.tasks.see", document=view.links.named(plan)) if plan else ""
     if not state.tasks:
         return ""
-    table = limited(
+    table = Rows(
         [_task(view, task) for task in state.tasks],
         "progress.tasks.more",
-        where,
+        where=where,
         before=head("columns.task", "columns.result", "columns.documents"),
-        most=12_000,
-    )
+        room=12_000,
+    ).shown()
     return fold(say("progress.tasks.label", settled=settled, count=len(state.tasks)), table)
 
 
@@ -166,7 +166,7 @@ def phases(view: RunView) -> str:
         names = listed(left_out)
         not_part = say("progress.phases.not_part", effort=view.state.effort, phases=names)
         notes.append(f"<sub>{not_part}</sub>")
-    table = limited(
+    table = Rows(
         [
             *(_line(view, entry, priced=priced) for entry in shown),
             _total(view, priced=priced),
@@ -178,8 +178,8 @@ def phases(view: RunView) -> str:
             "columns.cost" if priced else "columns.tokens",
             align="llr",
         ),
-        most=14_000,
-    )
+        room=14_000,
+    ).shown()
     return "\n\n".join([table, *notes])
 
 

@@ -2,6 +2,7 @@
 not the client's.
 """
 
+import asyncio
 import re
 import shutil
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -21,7 +22,7 @@ from forge_bot.engine import (
     State,
     WorkAction,
     WriteFile,
-    drive_blocking,
+    drive,
 )
 from forge_bot.engine.reports import Report
 from forge_bot.errors import ForgeError, GitFailed, WrongAction
@@ -126,7 +127,7 @@ def next_for_client(run: Run, tell: Notify, *, by_path: bool = False) -> ClientA
     of ours. With `by_path` no texts are handed out: prompts are files, and documents are written.
     """
     host = _ClientHost(run, tell, by_path=by_path)
-    _, action = drive_blocking(run.pipeline, run.state, host)
+    _, action = asyncio.run(drive(run.pipeline, run.state, host))
     return _make_client_action(run, action, host)
 
 

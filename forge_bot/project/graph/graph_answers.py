@@ -13,7 +13,6 @@ from posixpath import basename, dirname, splitext
 
 from pydantic import Field, JsonValue, ValidationError
 
-from forge_bot.engine.step_contracts import ScaffoldArguments
 from forge_bot.errors import BadOption, UnknownNode
 from forge_bot.project.file_list import join
 from forge_bot.project.graph.project_graph import (
@@ -124,6 +123,12 @@ FOLDER = ".annotations"
 """The folder of the kept findings."""
 
 
+class AnnotateArguments(Frozen):
+    """The findings that are to be kept."""
+
+    findings: list[GraphFinding]
+
+
 class _Annotation(GraphFinding):
     """A kept finding with the id of its node's text."""
 
@@ -202,6 +207,15 @@ _FOLDERS = {
 _UNSAFE = re.compile(r'["\\\x00-\x1f]|\*/')
 _LONGEST_PURPOSE = 90
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _-]{0,60}")
+
+
+class ScaffoldArguments(Frozen):
+    """A file that is wanted."""
+
+    name: str
+    kind: str = "module"
+    stack: str = ""
+    purpose: str = ""
 
 
 def scaffold(graph: ProjectGraph, wanted: ScaffoldArguments) -> dict[str, JsonValue]:
