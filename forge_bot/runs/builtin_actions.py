@@ -23,11 +23,11 @@ from forge_bot.runs.agent_work.artifact_contract import (
     signs_of_risk,
 )
 from forge_bot.runs.branch_for_merge import newest_base
-from forge_bot.runs.edit_checks.newly_red import with_flaky_tests
 from forge_bot.runs.edit_checks.proof_by_tests import (
     red_before_green,
     requirement_check,
     weakened_in,
+    with_flaky_tests,
 )
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project

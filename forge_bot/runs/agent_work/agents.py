@@ -334,9 +334,8 @@ class Agents:
         files = self.applier.plan(edits.answer, worktree.tree).files
         if not files or self.applier.held_paths(tuple(path for path, _ in files)):
             return TryOutcome()
-        tasks = (task,) if task is not None else ()
-        outcome = self.tries.edits(tasks, worktree.commit, files, edits.seconds)
-        self.tries.say(tasks, outcome, action.agent, last=edits.last)
+        outcome = self.tries.edits(task, worktree.commit, files, edits.seconds)
+        self.tries.say(task, outcome, action.agent, last=edits.last)
         return outcome
 
     def assignment(self, action: SpawnAgent, task: TaskId | None, began: str) -> Assignment:
