@@ -26,7 +26,6 @@ from forge_bot.agent.journal import Journal, Parked
 from forge_bot.agent.ledger import Ledger, Reserved
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import (
-    BatchQuestion,
     BatchRefused,
     BatchTicket,
     ChatMessage,
@@ -235,8 +234,7 @@ class AskModel:
                 "it heard whether it was taken in. `resume` hands the question in again."
             )
         else:
-            question = BatchQuestion(id=parked.question, call=asked.call)
-            answer = await api.collect(parked.ticket, question)
+            answer = await api.collect(parked.ticket, parked.question, asked.call)
             if isinstance(answer, ModelReply):
                 return answer
             if answer is not None:
@@ -257,7 +255,7 @@ class AskModel:
         )
         self.journal.park(parked)
         try:
-            ticket = await api.submit(BatchQuestion(id=question, call=asked.call))
+            ticket = await api.submit(question, asked.call)
         except (ForgeError, BatchRefused) as error:
             self._withdraw(parked, str(error))
             raise
