@@ -116,7 +116,6 @@ class CommandOutcome(Frozen):
         )
     )
     timed_out: bool = False
-    truncated: bool = False
     duration_ms: int = 0
     backend: BackendName
     cannot_judge: str = Field(
@@ -147,11 +146,6 @@ class BoundedOutput:
         self._tail = bytearray()
         self._left_out = 0
 
-    @property
-    def truncated(self) -> bool:
-        """Return whether bytes between head and tail were dropped."""
-        return self._left_out > 0
-
     def add(self, piece: bytes) -> None:
         room = self._head_room - len(self._head)
         self._head += piece[:room]
@@ -165,7 +159,7 @@ class BoundedOutput:
 
         Bytes that are no UTF-8 become U+FFFD. A cut is reported on its own line.
         """
-        if not self.truncated:
+        if not self._left_out:
             return bytes(self._head + self._tail).decode(errors="replace")
         head, tail = self._head.decode(errors="replace"), self._tail.decode(errors="replace")
         return f"{head}\n[… {self._left_out} bytes left out …]\n{tail}"

@@ -183,7 +183,7 @@ class ProviderContext:
             return result_of(wanted, ResultStatus.DENIED, escapes.message)
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why)
-        return result_of(wanted, shown.status, shown.content, shown)
+        return result_of(wanted, shown.status, shown.content, shown.note)
 
 
 def _faults(error: ValidationError, menu: CapabilitySpec) -> str:

@@ -70,9 +70,7 @@ def read_file(
         note.append("no line break at the end")
     if cut:
         note.append(f"cut at {limit:,} characters: {cut.format(next=shown + 1)}")
-    return ProviderResult(
-        content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut) or shown < last
-    )
+    return ProviderResult(content="\n".join(chosen) + "\n", note="; ".join(note))
 
 
 def _tell_places(path: str, text: str, first: int, last: int) -> Iterator[str]:
@@ -175,13 +173,9 @@ def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     whole = "\n".join(names) + "\n"
     note = f"{'more than ' if listed.cut else ''}{len(names):,} files"
     if len(whole) <= limit:
-        return ProviderResult(content=whole, note=note, truncated=listed.cut)
-    summary = head(
-        _list_by_folder(names, folder),
-        limit,
-        f"{note}, too many to list: folders with the number of files in them",
-    )
-    return summary.replace(truncated=True)
+        return ProviderResult(content=whole, note=note)
+    note += ", too many to list: folders with the number of files in them"
+    return head(_list_by_folder(names, folder), limit, note)
 
 
 def _globs(folder: str, glob: str) -> list[str]:
@@ -253,7 +247,7 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     counts = more.most_common(_MOST_FILES)
     if counts:
         left += f"; more in {', '.join(f'{path} ({count:,})' for path, count in counts)}"
-    return head(shown, limit, f"{note}; {left}").replace(truncated=True)
+    return head(shown, limit, f"{note}; {left}")
 
 
 def _public(root: Path, matches: list[str]) -> list[str]:
