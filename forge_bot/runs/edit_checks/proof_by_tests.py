@@ -103,7 +103,7 @@ def _judged(outputs: Sequence[CommandOutput], state: State) -> list[CommandOutpu
     ]
 
 
-def _before(result: CommandResult, state: State) -> CommandResult | None:
+def result_before(result: CommandResult, state: State) -> CommandResult | None:
     """Return what a command did before the change."""
     words = (result.name, result.argv)
     return next((one for one in state.baseline if (one.name, one.argv) == words), None)
@@ -169,7 +169,7 @@ def _find_red_there(
     now: CommandOutput, there: CommandOutput, state: State, only: OnlyTests
 ) -> tuple[str, ...]:
     """Return the tests that fail without the change alone; of a script that names none, itself."""
-    before = _before(now.result, state)
+    before = result_before(now.result, state)
     known = {*(before.failures if before else ()), *now.result.failures, *now.result.flaky}
     if is_red_script(before, there.result, now.result):
         return (command_line(now.result.argv),)
@@ -201,7 +201,7 @@ def _with_flaky(
     result, left = output.result, project.config.command_seconds * 1_000
     if any(command.covers(result) for command in state.unusable):
         return output
-    before = _before(result, state)
+    before = result_before(result, state)
     if before is None:
         return output
 
