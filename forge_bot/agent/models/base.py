@@ -124,10 +124,6 @@ class Unanswered(Frozen):
     paid: bool = Field(default=False, description="the provider may charge for it all the same")
 
 
-class BatchRefused(Exception):
-    """The provider offers no batches for this model."""
-
-
 class Model(Protocol):
     """Answers one question at a time. It holds no conversation and no tool."""
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.base import (
-    BatchRefused,
     BatchTicket,
     ModelCall,
     ModelReply,
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 _SECONDS = 600.0
 """The time limit of the providers' clients for a request about a batch."""
 
-_NO_ENDPOINT = frozenset({404, 405, 501})
-_UNKNOWN = 404
+_UNKNOWN = frozenset({404, 405, 501})
+"""What a server answers that has no batches, or not this one."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +38,9 @@ class ProviderBatches:
     _reply_of: "Callable[[str, ModelCall, ModelResponse], ModelReply]"
 
     async def submit(self, question: str, call: ModelCall) -> BatchTicket:
-        from pydantic_ai.exceptions import ModelHTTPError
-
         async with self._open_model() as model:
             encoded = await model.batch_encode(self._request_of(question, call))
-            try:
-                return _ticket(await model.batch_create([encoded]))
-            except ModelHTTPError as error:
-                if error.status_code in _NO_ENDPOINT:
-                    raise BatchRefused(self._name) from error
-                raise
+            return _ticket(await model.batch_create([encoded]))
 
     async def collect(
         self, ticket: BatchTicket, question: str, call: ModelCall
@@ -91,10 +83,11 @@ class ProviderBatches:
             async with self._model as model:
                 yield model
         except (AgentRunError, UserError) as error:
-            if isinstance(error, ModelHTTPError) and error.status_code == _UNKNOWN:
+            if isinstance(error, ModelHTTPError) and error.status_code in _UNKNOWN:
                 raise ModelUnavailable(
-                    f"The provider of {self._name} does not know the batch for this key; use one of"
-                    " the same account and workspace that it was handed in with.",
+                    f"The provider of {self._name} has no batches at its address, or does not know"
+                    " this one for this key: go on without batches, or use a key of the same"
+                    " account and workspace that it was handed in with.",
                     details=error_details(error),
                 ) from error
             raise to_forge_error(self._name, error, _SECONDS, 1) from error
