@@ -6,7 +6,7 @@ handed in again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -26,9 +26,6 @@ from forge_bot.agent.journal import Journal, Parked
 from forge_bot.agent.ledger import Ledger, Reserved
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import (
-    BatchQuestion,
-    BatchRefused,
-    BatchTicket,
     ChatMessage,
     Model,
     ModelCall,
@@ -68,23 +65,6 @@ class BatchLane(NamedTuple):
 
     now: Callable[[], datetime]
     missing: Callable[[str], None]
-
-
-def cancel_batches(
-    tickets: Iterable[tuple[str, BatchTicket]], batches: "Callable[[str], ProviderBatches | None]"
-) -> tuple[str, ...]:
-    """Ask the providers to cancel the batches of these models; return those not cancelled."""
-    running: list[str] = []
-    for model, ticket in tickets:
-        try:
-            api = batches(model)
-            if api is None:
-                running.append(ticket.id)
-            else:
-                asyncio.run(api.cancel(ticket))
-        except ForgeError:
-            running.append(ticket.id)
-    return tuple(running)
 
 
 def _minute(at: datetime) -> str:
@@ -199,17 +179,13 @@ class AskModel:
             ) from None
 
     async def _answer_from_batch(self, asked: BatchedCall) -> ModelReply | None:
-        """Return the answer out of a batch; None if the provider offers none after all."""
+        """Return the answer out of a batch; None if the provider offers none."""
         if self.lane is None or self._batches is None:
             return None
         reserved = await self._reserve(asked, batched=True)
         collected = self._collect(asked, self._batches, self.lane.now)
         try:
             return await self._settle(asked, reserved, collected)
-        except BatchRefused:
-            self._batches = None
-            self.lane.missing(self.model.name)
-            return None
         except Stopped as stopped:
             if isinstance(stopped.__cause__, PossiblyCharged):
                 # The next process counts it with the calls that were never answered.
@@ -221,8 +197,7 @@ class AskModel:
     ) -> ModelReply:
         """Return the answer, if the batch of this question has ended.
 
-        Raises BatchUnderWay, BatchRefused if the provider offers none, and ModelUnavailable if the
-        question was handed in in vain.
+        Raises BatchUnderWay, and ModelUnavailable if the question was handed in in vain.
         """
         parked = self.journal.parked(asked.key)
         if parked is None:
@@ -235,8 +210,7 @@ class AskModel:
                 "it heard whether it was taken in. `resume` hands the question in again."
             )
         else:
-            question = BatchQuestion(id=parked.question, call=asked.call)
-            answer = await api.collect(parked.ticket, question)
+            answer = await api.collect(parked.ticket, parked.question, asked.call)
             if isinstance(answer, ModelReply):
                 return answer
             if answer is not None:
@@ -257,8 +231,8 @@ class AskModel:
         )
         self.journal.park(parked)
         try:
-            ticket = await api.submit(BatchQuestion(id=question, call=asked.call))
-        except (ForgeError, BatchRefused) as error:
+            ticket = await api.submit(question, asked.call)
+        except ForgeError as error:
             self._withdraw(parked, str(error))
             raise
         taken_in = parked.replace(ticket=ticket, messages=())
@@ -292,7 +266,7 @@ class AskModel:
         except (ModelUnavailable, ContextTooLong, QuestionRejected) as error:
             is_lost = isinstance(error, PossiblyCharged)
             raise self._name_stop(error) from error
-        except (ForgeError, BatchRefused):
+        except ForgeError:
             is_lost = False
             raise
         finally:

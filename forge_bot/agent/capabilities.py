@@ -74,7 +74,6 @@ class CapabilityResult(Frozen):
     params: str
     status: ResultStatus
     content: str
-    truncated: bool = False
     note: str = ""
     usage: Usage = Field(default=Usage(), description="of models that were asked for it")
     seconds: float = 0.0
@@ -135,7 +134,6 @@ class ProviderResult(Frozen):
 
     content: str
     note: str = ""
-    truncated: bool = False
     status: ResultStatus = ResultStatus.OK
 
 
@@ -164,9 +162,7 @@ def head(text: str, limit: int, note: str = "") -> ProviderResult:
         if cut < limit or text[cut - 1] == "\n"
         else f"cut at {limit:,} of {len(text):,} characters"
     )
-    return ProviderResult(
-        content=text[:cut], note=f"{note}; {left}" if note else left, truncated=True
-    )
+    return ProviderResult(content=text[:cut], note=f"{note}; {left}" if note else left)
 
 
 def ends(text: str, limit: int) -> ProviderResult:
@@ -181,16 +177,11 @@ def ends(text: str, limit: int) -> ProviderResult:
     kept = (
         f"{text[:first]}\n[… {left:,} characters left out …]\n{text[len(text) - (limit - first) :]}"
     )
-    return ProviderResult(
-        content=kept, note=f"cut: {left:,} characters from the middle", truncated=True
-    )
+    return ProviderResult(content=kept, note=f"cut: {left:,} characters from the middle")
 
 
 def result_of(
-    wanted: CapabilityRequest,
-    status: ResultStatus,
-    content: str,
-    shown: ProviderResult | None = None,
+    wanted: CapabilityRequest, status: ResultStatus, content: str, note: str = ""
 ) -> CapabilityResult:
     return CapabilityResult(
         key=wanted.key,
@@ -198,8 +189,7 @@ def result_of(
         params=wanted.params,
         status=status,
         content=content,
-        truncated=shown.truncated if shown else False,
-        note=shown.note if shown else "",
+        note=note,
     )
 
 

@@ -11,6 +11,7 @@ Messages are only appended, so a provider's cache finds the beginning of each qu
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from forge_bot.agent import model_answers
@@ -95,33 +96,27 @@ async def converse(
     return talk.result(answer, stop)
 
 
+@dataclass
 class _Conversation:
     """A conversation: its messages so far, and its counts."""
 
-    def __init__(
-        self,
-        assignment: Assignment,
-        model: AskModel,
-        requests: Fulfilment,
-        check: Check,
-        run_commands: RunCommands | None,
-    ) -> None:
-        self.assignment = assignment
-        self.limits = assignment.limits
-        self.model = model
-        self.journal = model.journal
-        self.requests = requests
-        self.check = check
-        self.run_commands = run_commands
-        self.messages: list[ChatMessage] = []
-        self.observations: tuple[CapabilityResult, ...] = ()
-        self.usage = Usage()
-        self.turns = 1
-        self.attempt = 1
-        self.last: StopReason | None = None
-        self.rejected: Work | None = None
-        self.complaints: tuple[str, ...] = ()
-        self.tries: tuple[TryOutcome, ...] = ()
+    assignment: Assignment
+    model: AskModel
+    requests: Fulfilment
+    check: Check
+    run_commands: RunCommands | None
+    messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
+    observations: tuple[CapabilityResult, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    turns: int = 1
+    attempt: int = 1
+    last: StopReason | None = None
+    rejected: Work | None = None
+    complaints: tuple[str, ...] = ()
+    tries: tuple[TryOutcome, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.limits, self.journal = self.assignment.limits, self.model.journal
 
     def begin(self, opening: Sequence[ChatMessage]) -> None:
         """Begin with messages of which the last one asks."""

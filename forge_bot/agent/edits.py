@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from pathlib import Path, PurePosixPath
 
 from forge_bot.agent.model_answers import Edit, printable
-from forge_bot.agent.providers.git_read_only import git
+from forge_bot.agent.providers.repository_files import git
 from forge_bot.agent.text_files import (
     UNEDITABLE,
     NotText,

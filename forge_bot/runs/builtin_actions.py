@@ -23,11 +23,12 @@ from forge_bot.runs.agent_work.artifact_contract import (
     signs_of_risk,
 )
 from forge_bot.runs.branch_for_merge import newest_base
-from forge_bot.runs.edit_checks.newly_red import with_flaky_tests
 from forge_bot.runs.edit_checks.proof_by_tests import (
     red_before_green,
     requirement_check,
+    result_before,
     weakened_in,
+    with_flaky_tests,
 )
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project
@@ -133,22 +134,17 @@ def _was_green(result: CommandResult) -> bool:
 
 def _is_as_before(result: CommandResult, state: State) -> bool:
     """Return whether a result is usable and has no failure that was not there before the change."""
-    before = _before(result, state)
+    before = result_before(result, state)
     if before is None or cause_of(before) is not None or cause_of(result) is not None:
         return False
     return not newly_failing(before, result)
-
-
-def _before(result: CommandResult, state: State) -> CommandResult | None:
-    words = (result.name, result.argv)
-    return next((old for old in state.baseline if (old.name, old.argv) == words), None)
 
 
 def _new_first(output: CommandOutput, state: State) -> CommandResult:
     """Return the result of a command that was red before, with the output on new failures first:
     that on old ones could use up the space.
     """
-    result, before = output.result, _before(output.result, state)
+    result, before = output.result, result_before(output.result, state)
     if before is None or not before.exit_code or not (new := newly_failing(before, result)):
         return result
     lines = output.output.splitlines()

@@ -181,7 +181,8 @@ def end_batches(
     run: Run, models: "Callable[[], Mapping[Tier, Model]]", environ: Mapping[str, str], tell: Notify
 ) -> None:
     """Cancel the batches of an abandoned run."""
-    from forge_bot.agent.ask_model import cancel_batches
+    import asyncio
+
     from forge_bot.agent.journal import Journal
 
     carried = run.workspace.path / CARRIED
@@ -192,11 +193,15 @@ def end_batches(
     except ForgeError:
         by_name = {}
 
-    def batches(name: str) -> "ProviderBatches | None":
-        return getattr(by_name.get(name), "batches", None)
-
-    for name in cancel_batches(tickets, batches):
-        tell(warning(f"the batch {name} could not be cancelled, and may cost"))
+    for name, ticket in tickets:
+        batches: ProviderBatches | None = getattr(by_name.get(name), "batches", None)
+        cancelled = False
+        with suppress(ForgeError):
+            if batches is not None:
+                asyncio.run(batches.cancel(ticket))
+                cancelled = True
+        if not cancelled:
+            tell(warning(f"the batch {ticket.id} could not be cancelled, and may cost"))
     if len(tickets) < len(waiting):
         tell(warning("a batch that may have been handed in is not known, and may cost"))
     carried.unlink(missing_ok=True)

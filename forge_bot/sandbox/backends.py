@@ -140,7 +140,6 @@ def _outcome(backend: BackendName, code: int, seen: ProcessReport) -> CommandOut
         exit_code=ending.exit_code if ending else code,
         output=output + (f"\n[{ending.words}]\n" if ending else ""),
         timed_out=ending is not None and ending.exit_code == TIMED_OUT,
-        truncated=seen.kept.truncated,
         duration_ms=round(seen.seconds * 1000),
         backend=backend,
         cannot_judge=_NO_CONNECTIONS if refused else "",

@@ -9,12 +9,12 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from threading import Event
 from time import monotonic
 from typing import NamedTuple
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from forge_bot.forge import FOLDER
 from forge_bot.sandbox.helper_processes import descendants, keeper
@@ -92,15 +92,6 @@ class Box(Frozen):
     )
     limits: ResourceLimits = ResourceLimits()
 
-    @field_validator("read_only_inside", "kept_inside")
-    @classmethod
-    def _stays_inside(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
-        for entry in entries:
-            path = PurePosixPath(entry)
-            if path.is_absolute() or ".." in path.parts or not path.parts:
-                raise ValueError(f"{entry!r} is not the name of something inside the work tree")
-        return entries
-
 
 class CommandOutcome(Frozen):
     """The result of a command.
@@ -116,7 +107,6 @@ class CommandOutcome(Frozen):
         )
     )
     timed_out: bool = False
-    truncated: bool = False
     duration_ms: int = 0
     backend: BackendName
     cannot_judge: str = Field(
@@ -147,11 +137,6 @@ class BoundedOutput:
         self._tail = bytearray()
         self._left_out = 0
 
-    @property
-    def truncated(self) -> bool:
-        """Return whether bytes between head and tail were dropped."""
-        return self._left_out > 0
-
     def add(self, piece: bytes) -> None:
         room = self._head_room - len(self._head)
         self._head += piece[:room]
@@ -165,7 +150,7 @@ class BoundedOutput:
 
         Bytes that are no UTF-8 become U+FFFD. A cut is reported on its own line.
         """
-        if not self.truncated:
+        if not self._left_out:
             return bytes(self._head + self._tail).decode(errors="replace")
         head, tail = self._head.decode(errors="replace"), self._tail.decode(errors="replace")
         return f"{head}\n[… {self._left_out} bytes left out …]\n{tail}"

@@ -44,7 +44,6 @@ def test_of_a_part_that_is_not_shown_the_heading_tells_where_definitions_stand(
 
 def test_a_file_that_is_too_long_is_cut_at_a_line_and_says_where_to_go_on(ask: Ask) -> None:
     found = ask("read_file", WorkLimits(file_chars=1_000), path="long.txt", start=10)
-    assert found.truncated
     assert len(found.content) <= 1_000
     last = found.content.splitlines()[-1]
     assert f"go on with start={int(last.split()[1]) + 1}" in found.note
@@ -178,9 +177,8 @@ def test_too_many_files_are_summed_up_by_folder(tmp_path: Path) -> None:
         CapabilityRequest(key="1.1-x", capability="list_files", params="{}"),
         WorkLimits(result_chars=300),
     )
-    assert found.truncated
     assert found.content.splitlines() == ["one/ (40 files)", "top.txt", "two/ (40 files)"]
-    assert "81 files" in found.note
+    assert found.note.startswith("81 files, too many to list")
 
 
 def test_matches_come_with_path_and_line_from_tracked_and_new_files_but_no_ignored_or_binary_ones(
@@ -218,7 +216,6 @@ def test_expressions_are_perls_and_paths_may_be_folders_or_globs(
 
 def test_too_many_matches_are_counted_and_the_first_are_shown(ask: Ask) -> None:
     found = ask("search_code", pattern="line", path="long.txt")
-    assert found.truncated
     assert found.content.splitlines()[:3] == ["long.txt:", "1: line 1", "2: line 2"]
     assert len(found.content.splitlines()) == 41
     assert "2,000 matches; the first 40 are shown" in found.note
@@ -226,7 +223,7 @@ def test_too_many_matches_are_counted_and_the_first_are_shown(ask: Ask) -> None:
 
 def test_matches_are_cut_at_the_limit_and_so_are_endless_lines(ask: Ask) -> None:
     found = ask("search_code", WorkLimits(result_chars=200), pattern="line", path="long.txt")
-    assert found.truncated
+    assert "; cut: " in found.note
     assert len(found.content) <= 200
     assert ask("search_code", pattern="www").content == f"wide.txt:1: {'w' * 199}…"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.runs.project_commands.project import Project, run_tests_for_agent
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.values import CommandName
 from tests.fakes.sampled import sampled
 from tests.security.project_scene import checked, committed, project_in
@@ -74,7 +74,7 @@ def test_bytecode_that_tests_of_an_earlier_commit_left_makes_no_red_test_green(
     project = made(setup)
     project.set_up()
     git(project.tree.path, "reset", "-q", "--hard", edited(project))
-    assert "planted" in run_tests_for_agent(project, [])
+    assert "planted" in project.run_tests([])
     git(project.tree.path, "reset", "-q", "--hard", "HEAD^")
     [result] = checked(project)
     assert result.exit_code == 1
@@ -155,7 +155,7 @@ def test_a_file_that_a_command_changed_without_a_trace_is_as_it_was_at_the_next_
     project.set_up()
     (project.tree.path / "test.py").write_text(TAMPERS, encoding="utf-8")
     git(project.tree.path, "commit", "-qam", "an edit")
-    assert "tampered True" in run_tests_for_agent(project, [])
+    assert "tampered True" in project.run_tests([])
     git(project.tree.path, "reset", "-q", "--soft", "HEAD^")
     git(project.tree.path, "restore", "--staged", "--worktree", "test.py")
     [result] = checked(project)

@@ -11,7 +11,7 @@ import pytest
 from forge_bot.agent.assignment import WorkLimits
 from forge_bot.agent.capabilities import CapabilityRequest, ResultStatus
 from forge_bot.agent.providers.context import ProviderContext
-from forge_bot.runs.project_commands.project import Project, run_tests_for_agent
+from forge_bot.runs.project_commands.project import Project
 from tests.security.project_scene import checked, committed, judged_in, project_in
 from tests.security.scene import git
 
@@ -71,7 +71,7 @@ def test_a_repository_that_tests_make_in_the_place_of_a_submodule_runs_nothing_o
     made: Made, ran: Path, plant: str
 ) -> None:
     project = made(plant % ran)
-    assert "exit code 0" in run_tests_for_agent(project, [])
+    assert "exit code 0" in project.run_tests([])
     context = ProviderContext(project.tree.path)
     asked = CapabilityRequest(key="1.1-x", capability="git_diff", params="{}")
     assert context.fetch(asked, WorkLimits()).status is ResultStatus.OK

@@ -108,13 +108,6 @@ class PossiblyCharged(ModelUnavailable):
     """The question was sent and no answer came back: the provider may charge for it."""
 
 
-class BatchQuestion(Frozen):
-    """A question, and the id under which the provider lists its answer."""
-
-    id: str
-    call: ModelCall
-
-
 class BatchTicket(Frozen):
     """A batch that a provider took in. Any process with a key of the same account can collect
     it.
@@ -129,10 +122,6 @@ class Unanswered(Frozen):
 
     words: str
     paid: bool = Field(default=False, description="the provider may charge for it all the same")
-
-
-class BatchRefused(Exception):
-    """The provider offers no batches for this model."""
 
 
 class Model(Protocol):

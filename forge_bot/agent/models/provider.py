@@ -19,7 +19,6 @@ from pydantic import Field
 from forge_bot.agent.model_answers import ANSWER_FORMS, answer_schema
 from forge_bot.agent.models.base import (
     BYTES_PER_TOKEN,
-    BatchQuestion,
     ChatMessage,
     FinishReason,
     MessageRole,
@@ -217,14 +216,15 @@ class ProviderModel:
         }
         return cast("ModelSettings", known)
 
-    def _batch_request(self, question: BatchQuestion) -> "BatchRequest":
-        """Return a question for a batch. Hours later no cache has its start, so none is written."""
+    def _batch_request(self, question: str, call: ModelCall) -> "BatchRequest":
+        """Return a question for a batch, by its id there. Hours later no cache has its start, so
+        none is written.
+        """
         from pydantic_ai.models.batch import BatchRequest
 
-        call = question.call
         settings: dict[str, object] = {"max_tokens": call.output_tokens}
         return BatchRequest(
-            custom_id=question.id,
+            custom_id=question,
             messages=_history(call, marked=False),
             model_settings=cast("ModelSettings", settings),
             model_request_parameters=self._parameters(call),

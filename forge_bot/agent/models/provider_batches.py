@@ -3,12 +3,10 @@
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from forge_bot.agent.models.base import (
-    BatchQuestion,
-    BatchRefused,
     BatchTicket,
     ModelCall,
     ModelReply,
@@ -26,46 +24,33 @@ if TYPE_CHECKING:
 _SECONDS = 600.0
 """The time limit of the providers' clients for a request about a batch."""
 
-_NO_ENDPOINT = frozenset({404, 405, 501})
-_UNKNOWN = 404
+_UNKNOWN = frozenset({404, 405, 501})
+"""What a server answers that has no batches, or not this one."""
 
 
+@dataclass(frozen=True)
 class ProviderBatches:
-    """The batches of one model."""
+    """The batches of one model. A question has an id, by which the provider lists its answer."""
 
-    def __init__(
-        self,
-        name: str,
-        model: "LibraryModel",
-        request_of: "Callable[[BatchQuestion], BatchRequest]",
-        reply_of: "Callable[[str, ModelCall, ModelResponse], ModelReply]",
-    ) -> None:
-        self._name = name
-        self._model = model
-        self._request_of = request_of
-        self._reply_of = reply_of
+    _name: str
+    _model: "LibraryModel"
+    _request_of: "Callable[[str, ModelCall], BatchRequest]"
+    _reply_of: "Callable[[str, ModelCall, ModelResponse], ModelReply]"
 
-    async def submit(self, question: BatchQuestion) -> BatchTicket:
-        from pydantic_ai.exceptions import ModelHTTPError
-
+    async def submit(self, question: str, call: ModelCall) -> BatchTicket:
         async with self._open_model() as model:
-            encoded = await model.batch_encode(self._request_of(question))
-            try:
-                return _ticket(await model.batch_create([encoded]))
-            except ModelHTTPError as error:
-                if error.status_code in _NO_ENDPOINT:
-                    raise BatchRefused(self._name) from error
-                raise
+            encoded = await model.batch_encode(self._request_of(question, call))
+            return _ticket(await model.batch_create([encoded]))
 
     async def collect(
-        self, ticket: BatchTicket, question: BatchQuestion
+        self, ticket: BatchTicket, question: str, call: ModelCall
     ) -> ModelReply | Unanswered | None:
         async with self._open_model() as model:
             batch = await model.batch_status(_batch(ticket))
             if batch.status != "ended":
                 return None
             results = {result.custom_id: result for result in await model.batch_results(batch)}
-            return self._decode_result(model, results.get(question.id), question)
+            return self._decode_result(model, results.get(question), question, call)
 
     async def cancel(self, ticket: BatchTicket) -> None:
         """Ask the provider to end the batch."""
@@ -73,7 +58,7 @@ class ProviderBatches:
             await model.batch_cancel(_batch(ticket))
 
     def _decode_result(
-        self, model: "LibraryModel", result: "BatchResult | None", question: BatchQuestion
+        self, model: "LibraryModel", result: "BatchResult | None", question: str, call: ModelCall
     ) -> ModelReply | Unanswered:
         from pydantic_ai.exceptions import AgentRunError
 
@@ -82,8 +67,8 @@ class ProviderBatches:
         if result.status in _ENDED:
             return Unanswered(words=f"it {_ENDED[result.status]}")
         try:
-            response = model.batch_decode(result, self._request_of(question))
-            return self._reply_of(self._name, question.call, response)
+            response = model.batch_decode(result, self._request_of(question, call))
+            return self._reply_of(self._name, call, response)
         except (PossiblyCharged, TypeError, AttributeError, LookupError, ValueError):
             return Unanswered(words="it is not what the API promises", paid=True)
         except AgentRunError as error:
@@ -98,10 +83,11 @@ class ProviderBatches:
             async with self._model as model:
                 yield model
         except (AgentRunError, UserError) as error:
-            if isinstance(error, ModelHTTPError) and error.status_code == _UNKNOWN:
+            if isinstance(error, ModelHTTPError) and error.status_code in _UNKNOWN:
                 raise ModelUnavailable(
-                    f"The provider of {self._name} does not know the batch for this key; use one of"
-                    " the same account and workspace that it was handed in with.",
+                    f"The provider of {self._name} has no batches at its address, or does not know"
+                    " this one for this key: go on without batches, or use a key of the same"
+                    " account and workspace that it was handed in with.",
                     details=error_details(error),
                 ) from error
             raise to_forge_error(self._name, error, _SECONDS, 1) from error

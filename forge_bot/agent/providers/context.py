@@ -26,11 +26,12 @@ from forge_bot.agent.capabilities import (
     result_of,
     spec,
 )
-from forge_bot.agent.providers.git_read_only import GitDiff, git_diff
 from forge_bot.agent.providers.repository_files import (
+    GitDiff,
     ListFiles,
     ReadFile,
     SearchCode,
+    git_diff,
     list_files,
     read_file,
     search_code,
@@ -81,10 +82,7 @@ def _run_tests(run: OnPaths, wanted: RunTests, limit: int) -> ProviderResult:
                 ResultStatus.INVALID_PARAMS, f"{path} is not the name of a file or a test."
             )
         normalise(path.partition("::")[0])
-    try:
-        return ends(run(wanted.paths or ()) or "It printed nothing.", limit)
-    except TimeoutError:
-        raise Declined(ResultStatus.TIMEOUT, "The command took too long and was ended.") from None
+    return ends(run(wanted.paths or ()) or "It printed nothing.", limit)
 
 
 RUN_SNIPPET = "run_snippet"
@@ -184,7 +182,7 @@ class ProviderContext:
             return result_of(wanted, ResultStatus.DENIED, escapes.message)
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why)
-        return result_of(wanted, shown.status, shown.content, shown)
+        return result_of(wanted, shown.status, shown.content, shown.note)
 
 
 def _faults(error: ValidationError, menu: CapabilitySpec) -> str:

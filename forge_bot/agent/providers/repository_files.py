@@ -1,7 +1,8 @@
 """Read a file of the repository, or some lines of it, unchanged, so that edits can quote them; list
-its files by name; and find lines that match an expression.
+its files by name; find lines that match an expression; and show differences.
 
-git lists and searches, so ignored files are left out and the time is bounded.
+git lists, searches and compares, so ignored files are left out and the time is bounded. It fetches
+nothing.
 """
 
 import os
@@ -11,16 +12,79 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
+from signal import SIGPIPE
 from stat import S_ISDIR, S_ISREG
+from subprocess import PIPE, Popen
+from tempfile import TemporaryFile
 
 from pydantic import Field
 
 from forge_bot.agent.capabilities import Declined, ProviderResult, ResultStatus, head
-from forge_bot.agent.providers.git_read_only import RECORDS, git, is_private
 from forge_bot.agent.text_files import NotText, TextFile, expand_braces, inside, normalise
+from forge_bot.errors import GitFailed
+from forge_bot.git.process import git as run_git
 from forge_bot.knowledge.code_index import definitions_of
+from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import cut
 from forge_bot.values import Frozen
+
+_SECONDS = 10.0
+# More than any result may show; reading stops there and git is ended.
+_MOST_OUTPUT = 4_000_000
+
+_SETTINGS = ("color.ui=false", "diff.ignoreSubmodules=all")
+_PLAIN = tuple(part for setting in _SETTINGS for part in ("-c", setting))
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_LITERAL_PATHSPECS": "0",
+}
+
+
+class GitOutput(Frozen):
+    """The output of git, and whether there was more."""
+
+    code: int
+    text: str = ""
+    complaint: str = ""
+    cut: bool = False
+
+
+def git(root: Path, *arguments: str, most: int = _MOST_OUTPUT) -> GitOutput:
+    """Run git on `root`. The caller checks the exit code.
+
+    Raises Declined with status timeout after some seconds.
+    """
+    words = (*_PLAIN, *arguments)
+    # One byte more tells that there is more, and ends git.
+    first = ("head", "-c", str(most + 1))
+    with TemporaryFile() as kept, Popen(first, stdin=PIPE, stdout=kept) as reader:
+        try:
+            into, ok = reader.stdin, (0, 1, -SIGPIPE)
+            result = run_git(root, *words, env=_ENVIRONMENT, seconds=_SECONDS, ok=ok, into=into)
+        except GitFailed as error:
+            if not error.output:
+                raise Declined(ResultStatus.TIMEOUT, error.message) from None
+            return GitOutput(code=128, complaint=error.output)
+        reader.communicate()
+        kept.seek(0)
+        output = kept.read()
+    text = output[:most].decode("utf-8", "replace")
+    return GitOutput(code=result.code, text=text, cut=len(output) > most)
+
+
+_SECRET_NAME = re.compile(
+    r"\.env(?:\.(?!example$|sample$|template$|dist$).+)?|\.netrc|\.npmrc|\.pypirc|id_"
+    r"(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx)",
+    re.IGNORECASE,
+)
+
+
+def is_private(root: Path, path: str) -> bool:
+    """Return whether git does not know the file and its name says that it holds secrets."""
+    named = _SECRET_NAME.fullmatch(path.rpartition("/")[2])
+    return bool(named and git(root, "ls-files", "--error-unmatch", "--", f":(literal){path}").code)
+
 
 _MOST_BYTES = 20_000_000
 _MOST_LINES = 120
@@ -69,9 +133,7 @@ def read_file(
         note.append("no line break at the end")
     if cut:
         note.append(f"cut at {limit:,} characters: {cut.format(next=shown + 1)}")
-    return ProviderResult(
-        content="\n".join(chosen) + "\n", note="; ".join(note), truncated=bool(cut) or shown < last
-    )
+    return ProviderResult(content="\n".join(chosen) + "\n", note="; ".join(note))
 
 
 def _tell_places(path: str, text: str, first: int, last: int) -> Iterator[str]:
@@ -159,34 +221,23 @@ class ListFiles(Frozen):
 def list_files(root: Path, wanted: ListFiles, limit: int) -> ProviderResult:
     """Return all paths, sorted, or a summary by folder that fits into `limit` characters."""
     folder = normalise(wanted.path or "")
-    named = _globs(folder, wanted.glob) if wanted.glob else [f":(literal){folder or '.'}"]
+    literal = [f":(literal){folder or '.'}"]
+    named = _pathspecs(None, wanted.glob, folder) if wanted.glob else literal
     listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *named)
     if listed.code and not listed.cut:
         raise Declined(ResultStatus.TOOL_ERROR, f"git cannot list this: {listed.complaint[:300]}")
     names = sorted({*listed.text.split("\0")[: -1 if listed.cut else None]} - {""})
-    if folder.split("/")[0] != RECORDS:
+    if folder.split("/")[0] != SPECS:
         # Git 2.39 lists nothing below a folder whose path is longer than one that is excluded.
-        names = [name for name in names if not name.startswith(f"{RECORDS}/")]
+        names = [name for name in names if not name.startswith(f"{SPECS}/")]
     if not names:
         return ProviderResult(content="No files.")
     whole = "\n".join(names) + "\n"
     note = f"{'more than ' if listed.cut else ''}{len(names):,} files"
     if len(whole) <= limit:
-        return ProviderResult(content=whole, note=note, truncated=listed.cut)
-    summary = head(
-        _list_by_folder(names, folder),
-        limit,
-        f"{note}, too many to list: folders with the number of files in them",
-    )
-    return summary.replace(truncated=True)
-
-
-def _globs(folder: str, glob: str) -> list[str]:
-    """Return what git is asked for; a glob without a folder matches that name anywhere."""
-    before = re.sub(r"([*?[])", r"[\1]", folder) + "/" if folder else ""
-    anywhere = "" if "/" in glob else "**/"
-    singles = islice(expand_braces(glob), _MOST_GLOBS)
-    return [f":(glob){before}{anywhere}{single.removeprefix('./')}" for single in singles]
+        return ProviderResult(content=whole, note=note)
+    note += ", too many to list: folders with the number of files in them"
+    return head(_list_by_folder(names, folder), limit, note)
 
 
 def _list_by_folder(names: list[str], folder: str) -> str:
@@ -229,8 +280,7 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
             "The expression is matched against single lines and cannot hold a line break.",
         )
     # The expression follows -e and the path follows --, so neither can be an option.
-    named = (_pathspec(root, path) for path in expand_braces(wanted.path or ""))
-    scope = ["--", *islice(named, _MOST_GLOBS), *_without_records(wanted.path)]
+    scope = ["--", *_pathspecs(root, wanted.path or "."), *_without_records(wanted.path)]
     output = git(root, *_GREP, "-e", wanted.pattern, *scope)
     if output.code > 1 and not output.cut:
         complaint = output.complaint.removeprefix("fatal: ")[:300]
@@ -250,7 +300,7 @@ def search_code(root: Path, wanted: SearchCode, limit: int) -> ProviderResult:
     counts = more.most_common(_MOST_FILES)
     if counts:
         left += f"; more in {', '.join(f'{path} ({count:,})' for path, count in counts)}"
-    return head(shown, limit, f"{note}; {left}").replace(truncated=True)
+    return head(shown, limit, f"{note}; {left}")
 
 
 def _public(root: Path, matches: list[str]) -> list[str]:
@@ -265,22 +315,23 @@ def _without_records(path: str | None) -> list[str]:
 
     They quote the code they are about and would crowd it out.
     """
-    if path and normalise(path).split("/")[0] == RECORDS:
+    if path and normalise(path).split("/")[0] == SPECS:
         return []
-    return [f":(top,exclude){RECORDS}", *(() if path else (":(top,exclude)*.po",))]
+    return [f":(top,exclude){SPECS}", *(() if path else (":(top,exclude)*.po",))]
 
 
-def _pathspec(root: Path, path: str) -> str:
-    """Return an existing path as a literal, brackets included, and any other as a glob.
-
-    A glob without a folder matches that name anywhere.
+def _pathspecs(root: Path | None, path: str, folder: str = "") -> Iterator[str]:
+    """Yield a path that exists in `root` as a literal, brackets included, and any other as globs
+    below a folder. A glob without a folder matches that name anywhere.
     """
-    glob = normalise(path) or "."
-    # os.path and not pathlib: pathlib raises for a name that is too long to exist.
-    if os.path.exists(root / glob):  # noqa: PTH110
-        return f":(literal){glob}"
-    anywhere = "/" not in glob and any(char in glob for char in "*?[")
-    return f":(glob)**/{glob}" if anywhere else f":(glob){glob}"
+    before = re.sub(r"([*?[])", r"[\1]", folder) + "/" if folder else ""
+    for single in islice(expand_braces(path), _MOST_GLOBS):
+        name = normalise(single) or "."
+        # os.path and not pathlib: pathlib raises for a name that is too long to exist.
+        if root is not None and os.path.exists(root / name):  # noqa: PTH110
+            yield f":(literal){name}"
+        else:
+            yield f":(glob){before}{'' if '/' in name else '**/'}{name}"
 
 
 def _show_lines(matches: Sequence[str]) -> Iterator[str]:
@@ -289,3 +340,46 @@ def _show_lines(matches: Sequence[str]) -> Iterator[str]:
     for path, group in groupby(fields, key=itemgetter(0)):
         lines = [f"{number}: {cut(text.rstrip(), _LINE_CHARS)}" for _, number, text in group]
         yield from (f"{path}:", *lines) if lines[1:] else (f"{path}:{lines[0]}",)
+
+
+# Inside a submodule git obeys the settings of that repository, which a command may have made there.
+# The option wins over `ignore` in .gitmodules, which wins over settings.
+_FORM = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--stat", "--patch")
+
+
+class GitDiff(Frozen):
+    """Show the difference between a commit and the files now."""
+
+    base: str | None = Field(
+        default=None, description="commit, branch or tag; where this work began if left out"
+    )
+    path: str | None = Field(default=None, description="only this file or folder")
+
+
+def git_diff(root: Path, wanted: GitDiff, limit: int, start: str) -> ProviderResult:
+    """Return a unified diff. `start` is the base when none is named."""
+    path = normalise(wanted.path or "")
+    scope = [f":(literal){path}"] if path else [":(top)", f":(top,exclude){SPECS}"]
+    commit = _commit(root, wanted.base or start)
+    output = git(root, "diff", *_FORM, commit, "--", *scope)
+    if output.code and not output.cut:
+        raise Declined(ResultStatus.TOOL_ERROR, f"git cannot compare: {output.complaint[:300]}")
+    new = git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", *scope).text.rstrip(
+        "\0"
+    )
+    named = "".join(f"Not tracked yet: {name}\n" for name in new.split("\0") if name)
+    return (
+        head(named + output.text, limit, f"since {commit[:12]}")
+        if named or output.text
+        else ProviderResult(content="No difference.")
+    )
+
+
+def _commit(root: Path, base: str) -> str:
+    """Return the full id of a commit, so that no text of the model is in the command line."""
+    if any(not char.isprintable() for char in base):
+        raise Declined(ResultStatus.INVALID_PARAMS, "A commit's name has no control characters.")
+    output = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
+    if output.code or not output.text.strip():
+        raise Declined(ResultStatus.INVALID_PARAMS, f"There is no commit {base}.")
+    return output.text.strip()

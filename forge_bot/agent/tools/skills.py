@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from forge_bot.agent.capabilities import Declined, Effect, ProviderResult, ResultStatus, ends, head
 from forge_bot.agent.providers.context import ProviderContext
@@ -29,33 +29,27 @@ _NAME = r"[a-z0-9]+(?:-[a-z0-9]+)*"
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)(?:^|\n)---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
-class SkillDefinition(Frozen):
-    """One skill. `instructions` are empty until it is chosen."""
-
-    name: str
-    description: str
-    instructions: str = ""
-    skill_path: str = Field(description="absolute path of its folder")
-    allowed_tools: tuple[str, ...] = ()
-
-
 def _words(value: Any) -> Any:
     return tuple(value.split()) if isinstance(value, str) else value
 
 
-class _FrontMatter(BaseModel):
-    """The keys that count here. Others are left alone: programs have their own."""
+class SkillDefinition(Frozen):
+    """One skill: the keys of its front matter that count here, and below them what is added. Others
+    are left alone: programs have their own. `instructions` are empty until it is chosen.
+    """
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore")
 
     name: str = Field(min_length=1, max_length=64, pattern=rf"^{_NAME}$")
     description: str = Field(min_length=1, max_length=1_024)
     allowed_tools: Annotated[tuple[str, ...], BeforeValidator(_words)] = Field(
         default=(), alias="allowed-tools"
     )
+    instructions: str = ""
+    skill_path: str = Field(default="", description="absolute path of its folder")
 
 
-_FRONT_MATTER: TypeAdapter[_FrontMatter] = TypeAdapter(_FrontMatter)
+_SKILL: TypeAdapter[SkillDefinition] = TypeAdapter(SkillDefinition)
 
 
 def skill_folders(folder: Path) -> tuple[Path, ...]:
@@ -101,18 +95,16 @@ def read_skill(folder: Path, shown_as: str, *, whole: bool = False) -> SkillDefi
             details=(f"{name}:1: begin with a line `---`, name, description, and a line `---`",),
         )
     # The line of dashes stays, so that the lines of the problems are those of the file.
-    fields = read_yaml(f"---\n{front[1]}\n", name, _FRONT_MATTER, BadCapabilities, ())
-    if fields.name != folder.name:
+    skill = read_yaml(f"---\n{front[1]}\n", name, _SKILL, BadCapabilities, ())
+    if skill.name != folder.name:
         raise BadCapabilities(
             f"{name} has one problem.",
-            details=(f"{name}: the skill is named {fields.name}, but its folder {folder.name}",),
+            details=(f"{name}: the skill is named {skill.name}, but its folder {folder.name}",),
         )
-    return SkillDefinition(
-        name=fields.name,
-        description=" ".join(fields.description.split()),
+    return skill.replace(
+        description=" ".join(skill.description.split()),
         instructions=text[front.end() :].strip() if whole else "",
         skill_path=str(folder.resolve()),
-        allowed_tools=fields.allowed_tools,
     )
 
 

@@ -302,7 +302,7 @@ class ToolCalls:
             shown = await execute_mcp_tool(self.setup, tool, json.loads(wanted.params), limit)
         except Declined as declined:
             return result_of(wanted, declined.status, declined.why), declined.sent
-        return result_of(wanted, ResultStatus.OK, shown.content, shown), False
+        return result_of(wanted, ResultStatus.OK, shown.content, shown.note), False
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,9 @@ from forge_bot.runs.capabilities.perform_calls import Act, SkillPerformer, Skill
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.frozen_attachments import images_for
 from forge_bot.runs.model_access import ModelAccess
-from forge_bot.runs.models_and_prompts import continued, opening, prompts_for
+from forge_bot.runs.models_and_prompts import PERFORMER, continued, opening, prompts_for
 from forge_bot.runs.notifications import Notify, PhaseBegan, TellThinking, warning
-from forge_bot.runs.project_commands.project import most_seconds, project_of
+from forge_bot.runs.project_commands.project import project_of
 from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
@@ -155,14 +155,15 @@ class Agents:
             if wanted.capability not in self.outside.catalogue.skill_definitions:
                 called = self.outside.calls.act(wanted, limit)
                 return asyncio.run_coroutine_threadsafe(called, loop).result()
-            place = SkillPlace(
-                prefix=f"{action.action_id}@{beginning(wanted.capability, wanted.params)}#",
+            work = Assignment(
+                action_id=action.action_id,
+                agent=PERFORMER,
                 phase=action.phase,
                 task=action.task,
-                commit=self.run.ref,
-                providers=self.worktrees.own.context,
-                result_chars=limit,
+                began=beginning(wanted.capability, wanted.params),
+                limits=WorkLimits(result_chars=limit),
             )
+            place = SkillPlace(work, self.run.ref, self.worktrees.own.context)
             performed = self.skills.execute_skill(wanted, place)
             result = asyncio.run_coroutine_threadsafe(performed, loop).result()
             return result, result.status is ResultStatus.TIMEOUT
@@ -309,17 +310,7 @@ class Agents:
         self, assignment: Assignment, worktree: AgentWorktree, lane: BatchLane | None
     ) -> ToolContext:
         """Return everything that the agent may ask for."""
-        place = SkillPlace(
-            prefix=assignment.prefix,
-            phase=assignment.phase,
-            task=assignment.task,
-            round=assignment.round,
-            tier=assignment.tier,
-            commit=worktree.commit,
-            providers=worktree.context,
-            result_chars=assignment.limits.result_chars,
-            lane=lane,
-        )
+        place = SkillPlace(assignment, worktree.commit, worktree.context, lane)
         return ToolContext(
             worktree.context,
             self.outside.calls,
@@ -334,9 +325,8 @@ class Agents:
         files = self.applier.plan(edits.answer, worktree.tree).files
         if not files or self.applier.held_paths(tuple(path for path, _ in files)):
             return TryOutcome()
-        tasks = (task,) if task is not None else ()
-        outcome = self.tries.edits(tasks, worktree.commit, files, edits.seconds)
-        self.tries.say(tasks, outcome, action.agent, last=edits.last)
+        outcome = self.tries.edits(task, worktree.commit, files, edits.seconds)
+        self.tries.say(task, outcome, action.agent, last=edits.last)
         return outcome
 
     def assignment(self, action: SpawnAgent, task: TaskId | None, began: str) -> Assignment:
@@ -355,7 +345,7 @@ class Agents:
             running=tuple(spec.name for spec in self._specs if spec.effect is not Effect.READS),
             outside=self.outside.looked_up,
             limits=WorkLimits(
-                command_seconds=most_seconds(self.project) + self.outside.skill_seconds,
+                command_seconds=self.project.most_seconds + self.outside.skill_seconds,
                 tries=self.run.config.tries.most
                 if self.tries.possible and kind is not AnswerKind.DOCUMENT
                 else 0,

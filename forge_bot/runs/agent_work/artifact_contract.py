@@ -158,7 +158,8 @@ def listed_requirements(run: Run | RunSnapshot) -> dict[str, str]:
 def contract_of(
     run: Run | RunSnapshot, phase: AnyPhase, headings: tuple[str, ...]
 ) -> ArtifactContract:
-    plans = _plans(run, phase)
+    plan = run.pipeline.approved_first
+    plans = plan is not None and phase.id == plan.id
     return ArtifactContract(
         headings=headings,
         verdicts=phase.verdicts if isinstance(phase, ReviewPhase | TaskReviewPhase) else (),
@@ -223,12 +224,6 @@ _SETUP_RISKS: dict[BackendName | None, str] = {
         "setup has no network namespace here: it could call any address at one port, past the proxy"
     ),
 }
-
-
-def _plans(run: Run | RunSnapshot, phase: AnyPhase) -> bool:
-    """Return whether a phase's document plans the change."""
-    plan = run.pipeline.approved_first
-    return plan is not None and phase.id == plan.id
 
 
 def signs_of_risk(run: Run, phase: AnyPhase, text: str) -> tuple[str, ...]:

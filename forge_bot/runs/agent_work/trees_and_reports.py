@@ -32,12 +32,7 @@ from forge_bot.git.commit_objects import commit_of_patch
 from forge_bot.runs.agent_work.apply_output import OutputApplier
 from forge_bot.runs.capabilities.outside_capabilities import OutsideCapabilities
 from forge_bot.runs.capabilities.perform_calls import calls_requested
-from forge_bot.runs.project_commands.project import (
-    Project,
-    interpreter_of,
-    run_snippet,
-    run_tests_for_agent,
-)
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import remove_task_tree
 from forge_bot.runs.this_process import now
@@ -85,17 +80,15 @@ class AgentWorktrees:
         return ProviderContext(
             tree.path,
             base=self.run.state.base_commit,
-            run_tests=self._running(partial(run_tests_for_agent, project)) if has_tests else None,
+            run_tests=self._running(project.run_tests) if has_tests else None,
             run_snippet=(
-                self._running(partial(self._run_snippet, project))
-                if interpreter_of(project)
-                else None
+                self._running(partial(self._run_snippet, project)) if project.interpreter else None
             ),
             withheld=project.config.carry,
         )
 
     def _run_snippet(self, project: Project, wanted: RunSnippet) -> str:
-        before = run_snippet(project, self.run.state.base_commit, wanted.code)
+        before = project.run_snippet(self.run.state.base_commit, wanted.code)
         if not wanted.drafted:
             return before
         head, draft = self.run.tree.head().commit, self.run.workspace.read_bytes(DRAFT)
@@ -103,7 +96,7 @@ class AgentWorktrees:
             made = commit_of_patch(self.run.repository.root, head, draft or b"")
         except GitFailed:
             return f"There is no {DRAFT} here that fits the files."
-        after = run_snippet(project, made, wanted.code)
+        after = project.run_snippet(made, wanted.code)
         return f"Before the change: {before}\n\n{_compare(before, after)}"
 
     def _running(self, run: Callable[[_Given], str]) -> Callable[[_Given], str]:

@@ -59,12 +59,12 @@ from forge_bot.runs.capabilities.outside_capabilities import (
 )
 from forge_bot.runs.models_and_prompts import PERFORMER, opening
 from forge_bot.runs.notifications import TellThinking
-from forge_bot.runs.project_commands.project import Project, most_seconds
+from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.sandbox.box import CommandOutcome
 from forge_bot.settings.config import Config
 from forge_bot.text_format import code_block
-from forge_bot.values import PhaseId, TaskId, Tier, Usage
+from forge_bot.values import TaskId, Tier, Usage
 
 _TURNS = 12
 _RAN = frozenset({ResultStatus.OK, ResultStatus.TOOL_ERROR, ResultStatus.TIMEOUT})
@@ -72,16 +72,11 @@ _RAN = frozenset({ResultStatus.OK, ResultStatus.TOOL_ERROR, ResultStatus.TIMEOUT
 
 @dataclass(frozen=True)
 class SkillPlace:
-    """The place in a run where a skill is performed. `prefix` begins the keys of its journal."""
+    """The work that a skill is performed for, and the commit that it looks at."""
 
-    prefix: str
-    phase: PhaseId
+    work: Assignment
     commit: str
     providers: ProviderContext
-    result_chars: int
-    task: TaskId | None = None
-    round: int = 1
-    tier: Tier = Tier.STANDARD
     lane: BatchLane | None = None
 
 
@@ -120,14 +115,14 @@ class SkillPerformer:
         finished = await converse(
             self._assignment(wanted, place, context),
             lambda: asyncio.to_thread(self._opening, wanted, skill, place, context),
-            model=self.models[place.tier],
+            model=self.models[place.work.tier],
             context=context,
             journal=self.journal,
             ledger=self.ledger,
-            notice=lambda notice: self.thinking(notice, place.task),
+            notice=lambda notice: self.thinking(notice, place.work.task),
             lane=place.lane,
         )
-        return _result(wanted, finished, place.result_chars)
+        return _result(wanted, finished, place.work.limits.result_chars)
 
     def _choose_skill(self, name: str) -> SkillDefinition:
         """Return a skill with its instructions. Raises BadCapabilities if it has changed."""
@@ -140,22 +135,22 @@ class SkillPerformer:
     def _assignment(
         self, wanted: CapabilityRequest, place: SkillPlace, context: ProviderContext
     ) -> Assignment:
-        policy = self.outside.setup.policy
+        policy, work = self.outside.setup.policy, place.work
         return Assignment(
-            action_id=f"{place.prefix}{wanted.key}",
+            action_id=f"{work.prefix}{wanted.key}",
             agent=PERFORMER,
-            phase=place.phase,
-            task=place.task,
-            round=place.round,
+            phase=work.phase,
+            task=work.task,
+            round=work.round,
             # Its place, without the digest of its words.
             asked_at=re.sub(r"-[0-9a-f]{10}$", "", wanted.key),
-            tier=place.tier,
+            tier=work.tier,
             providers=tuple(spec.name for spec in context.catalogue()),
             running=tuple(spec.name for spec in context.catalogue() if spec.effect is Effect.RUNS),
             limits=WorkLimits(**self.config.agent.model_dump()).replace(
                 turns=_TURNS,
                 seconds=policy.skill_seconds,
-                command_seconds=most_seconds(self.project) + policy.seconds,
+                command_seconds=self.project.most_seconds + policy.seconds,
             ),
         )
 
@@ -178,7 +173,7 @@ class SkillPerformer:
         inputs = [InputFile(name=name, text=text, kind="output") for name, text in shown]
         material = Material(
             agent=PERFORMER,
-            phase=place.phase,
+            phase=place.work.phase,
             label=f"Perform the skill {skill.name}",
             delivery="answer",
             workspace=run.workspace.relative,
@@ -210,7 +205,7 @@ def _result(wanted: CapabilityRequest, finished: WorkResult, limit: int) -> Capa
     good = finished.stop is StopReason.ANSWERED and succeeded
     late = finished.stop is StopReason.DEADLINE
     failed = ResultStatus.TIMEOUT if late else ResultStatus.TOOL_ERROR
-    result = result_of(wanted, ResultStatus.OK if good else failed, shown.content, shown)
+    result = result_of(wanted, ResultStatus.OK if good else failed, shown.content)
     none_ran = "its script was refused" if refused else "no script ran"
     note = "; ".join(filter(None, (facts or none_ran, shown.note)))
     return result.replace(note=note, usage=finished.usage)

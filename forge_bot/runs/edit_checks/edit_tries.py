@@ -4,33 +4,188 @@ red, compared with the run's baseline, goes back to whoever made them.
 """
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from forge_bot.agent.assignment import TryOutcome
+from forge_bot.agent.assignment import TryOutcome, named
+from forge_bot.agent.model_answers import fenced
 from forge_bot.engine.phases import DRAFT
 from forge_bot.errors import CannotJudge
+from forge_bot.git import Tree
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
-from forge_bot.runs.edit_checks.newly_red import JudgedEdits, NewlyRed, outcome_of
 from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.store.run_folder import SPECS
+from forge_bot.text_format import command_line, several
 from forge_bot.values import CommandName, CommandResult, TaskId
-from forge_bot.verification.judgement import cause_of, newly_failing
+from forge_bot.verification.command_outcome import (
+    TAIL_CHARACTERS,
+    TAIL_LINES,
+    complaint_lines,
+    shown_output,
+)
+from forge_bot.verification.judgement import UNNAMED, cause_of, newly_failing
+from forge_bot.verification.red_tests import MOST_RERUN, is_listed
+from forge_bot.verification.runners import select_tests
+
+_MOST_SHOWN = 50
+"""Failures whose words are looked for."""
+_LEAST_SECONDS = 60
+_TIMES_AS_LONG = 10
+"""A command gets this much of the time that it took before the edits."""
+_SUBJECT = {
+    CommandName.SETUP: "the setup is",
+    CommandName.BUILD: "the build is",
+    CommandName.TEST: "tests are",
+    CommandName.LINT: "linters are",
+}
 
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as edits leave them; None for those that go."""
 
 
+@dataclass(frozen=True)
+class NewlyRed:
+    """A command that is newly red: before and after the edits, what fails, the output's lines."""
+
+    before: CommandResult
+    now: CommandResult
+    failing: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    def words(self) -> str:
+        """Return the output about new failures, as far as it is shown."""
+        new = self.failing[:_MOST_SHOWN]
+        if self.now.name is not CommandName.TEST:
+            lines = dict.fromkeys(
+                line for item in new for line in complaint_lines(item, self.lines)
+            )
+            if lines:
+                return "\n".join(lines)[:TAIL_CHARACTERS]
+        return shown_output(self.lines, TAIL_CHARACTERS, TAIL_LINES, new)
+
+
+@dataclass
+class JudgedEdits:
+    """The edits of one try, in the tree where commands judge; their time ends at `until`."""
+
+    run: Run
+    project: Project
+    place: Tree
+    until: float
+    untold: list[str] = field(default_factory=list[str])
+    ran: list[str] = field(default_factory=list[str])
+    green: list[str] = field(default_factory=list[str])
+
+    def all_red(self, baseline: Sequence[CommandResult]) -> Iterator[NewlyRed]:
+        """Yield the commands that are newly red: a build alone, else tests and linters."""
+        for name in (CommandName.BUILD, CommandName.TEST, CommandName.LINT):
+            for before in [result for result in baseline if result.name is name]:
+                if (red := self._find_red(before)) is not None:
+                    yield red
+                    if name is CommandName.BUILD:
+                        return
+
+    def _find_red(self, before: CommandResult) -> NewlyRed | None:
+        left = min(self.until - time.monotonic(), self.run.config.command_seconds)
+        if not (limit := _limit_of(before, left)):
+            words, seconds = command_line(before.argv), self.run.config.tries.seconds
+            untold = f"`{words}` did not run: the {seconds:g} seconds for it are too few."
+            self.untold.append(untold)
+            return None
+        now, output, _ = self.project.run_in(self.place, before.name, before.argv, limit)
+        if now.timed_out:
+            return NewlyRed(before, now, (f"it did not end within {limit:.0f} seconds",), ())
+        self._note(before, now)
+        failing = self._without_flaky(now, newly_failing(before, now), limit)
+        return NewlyRed(before, now, failing, tuple(output.splitlines())) if failing else None
+
+    def _note(self, before: CommandResult, now: CommandResult) -> None:
+        """Record how a command ended, how many tests ran, and which of them turned green."""
+        earlier = f" ({before.tests:,} before)" if before.tests is not None else ""
+        new = len(newly_failing(before, now)) or "none"
+        failed = f"exit code {now.exit_code}, {new} of its failures new"
+        ended = failed if now.exit_code else "exit code 0"
+        tests = f"{several(now.tests, 'test')} ran{earlier}" if now.tests else ended
+        self.ran.append(f"`{command_line(now.argv)}`: {tests}.")
+        if now.name is not CommandName.TEST:
+            return
+        still = {*now.failures, UNNAMED}
+        if UNNAMED not in now.failures:
+            self.green += [name for name in before.failures if name not in still]
+
+    def _without_flaky(
+        self, now: CommandResult, failing: tuple[str, ...], limit: float
+    ) -> tuple[str, ...]:
+        """Return the tests without those that pass when they run again on the same edits.
+
+        They run alone first. What passes alone may still fail together with the others.
+        """
+        names = [name for name in failing if name != UNNAMED]
+        alone = select_tests(now.argv, names) if 0 < len(names) <= MOST_RERUN else None
+        if now.name is not CommandName.TEST or alone is None:
+            return failing
+        flaky = self._passing(names, alone.argv, limit)
+        if flaky:
+            flaky = self._passing(flaky, now.argv, limit)
+        return tuple(name for name in failing if name not in flaky)
+
+    def _passing(self, names: list[str], argv: tuple[str, ...], limit: float) -> list[str]:
+        """Run a command again; the tests of these that it shows to pass now."""
+        seconds = min(limit, self.until - time.monotonic())
+        if seconds <= 0:
+            return []
+        again, _, passed = self.project.run_in(
+            self.place, CommandName.TEST, argv, seconds, fresh=True
+        )
+        if passed is not None:
+            return [name for name in names if is_listed(name, passed)]
+        if again.timed_out or not again.tests or UNNAMED in again.failures:
+            return []
+        red = bool(again.exit_code) and not again.failures
+        return [] if red else [name for name in names if name not in again.failures]
+
+
+def _limit_of(before: CommandResult, left: float) -> float:
+    """Return how long a command may run of the time that is left, by the time that it took before
+    the edits; 0 if it would need more. Edits that never end should not take the time of the next.
+    """
+    took = before.duration_ms / 1000
+    return 0 if took >= left else min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
+
+
+def outcome_of(reds: Sequence[NewlyRed]) -> TryOutcome:
+    """Return the complaints about commands that are newly red."""
+    reds = [red for red in reds if red.failing]
+    parts = [
+        f"`{command_line(red.now.argv)}` ended with exit code {red.now.exit_code}; newly red:"
+        f" {named(red.failing)}\n\n{fenced(red.words())}"
+        for red in reds
+    ]
+    return TryOutcome(
+        red=tuple(item for red in reds for item in red.failing),
+        summary="; ".join(_summary(red) for red in reds),
+        words="\n\n".join(parts),
+    )
+
+
+def _summary(red: NewlyRed) -> str:
+    count, total = sum(item != UNNAMED for item in red.failing), red.now.tests
+    if red.now.timed_out:
+        return f"{_SUBJECT[red.now.name]} red: {red.failing[0]}"
+    of = f" of {total}" if red.now.name is CommandName.TEST and total and total >= count else ""
+    return f"{_SUBJECT[red.now.name]} red: {count}{of}"
+
+
+@dataclass(frozen=True)
 class EditTries:
     """Tries the edits of one run's tasks, one after the other."""
 
-    def __init__(self, run: Run, project: Project, tell: Notify) -> None:
-        self.run = run
-        self.project = project
-        self.tell = tell
+    run: Run
+    project: Project
+    tell: Notify
 
     @property
     def possible(self) -> bool:
@@ -51,14 +206,14 @@ class EditTries:
             and not any(command.covers(result) for command in state.unusable)
         ]
 
-    def edits(self, tasks: Sequence[TaskId], base: str, files: Files, seconds: float) -> TryOutcome:
-        """Run the commands on the edits of some tasks, made at a commit; at most for so long.
+    def edits(self, task: TaskId | None, base: str, files: Files, seconds: float) -> TryOutcome:
+        """Run the commands on the edits of a task or of a draft, made at a commit, for so long.
 
         Raises Interrupted where the commands were called off, and DiskFull.
         """
         repository = self.run.repository
         base = repository.commit_id(base)
-        return self.outcome(tasks, base, commit_on(repository.root, base, files), seconds)
+        return self._outcome(task, base, commit_on(repository.root, base, files), seconds)
 
     def patch(self, task: TaskId, name: str, without: Sequence[str] = ()) -> TryOutcome:
         """Run the commands on a patch for a task that a person approved; they ran on a draft before
@@ -69,10 +224,9 @@ class EditTries:
         repository, base = self.run.repository, self.run.tree.head().commit
         raw = self.run.workspace.read_bytes(name) or b""
         made = commit_of_patch(repository.root, base, raw, without)
-        outcome = self.outcome(
-            (task,), self._commit_before(task), made, self.run.config.tries.seconds
-        )
-        self.say((task,), outcome, "", last=True)
+        seconds = self.run.config.tries.seconds
+        outcome = self._outcome(task, self._commit_before(task), made, seconds)
+        self.say(task, outcome, "", last=True)
         return outcome
 
     def _commit_before(self, task: TaskId) -> str:
@@ -81,21 +235,12 @@ class EditTries:
         own = (commit.id for commit in commits if ("Forge-Task", task) in commit.trailers)
         return self.run.repository.commit_id(f"{next(own)}^")
 
-    def outcome(self, tasks: Sequence[TaskId], base: str, made: str, seconds: float) -> TryOutcome:
-        """Run the commands on a commit that holds the edits of some tasks, at most for so long.
-
-        Raises Interrupted where the commands were called off, and DiskFull.
-        """
-        ran = self._run_checks(tasks, base, made, seconds) if self._tested else TryOutcome()
+    def _outcome(self, task: TaskId | None, base: str, made: str, seconds: float) -> TryOutcome:
+        ran = self._run_checks(task, base, made, seconds) if self._tested else TryOutcome()
         weakened = weakened_in(self.run, base, made)
         return ran.replace(weakened=(*weakened.unnamed, *weakened.named))
 
-    def _mends(self, tasks: Sequence[TaskId]) -> bool:
-        return any(state is not None and state.origin for state in map(self.run.state.task, tasks))
-
-    def _run_checks(
-        self, tasks: Sequence[TaskId], base: str, made: str, seconds: float
-    ) -> TryOutcome:
+    def _run_checks(self, task: TaskId | None, base: str, made: str, seconds: float) -> TryOutcome:
         if any(result.exit_code != 0 for result in self.project.set_up()):
             return TryOutcome(untold="The setup failed.")
         began = time.monotonic()
@@ -103,7 +248,9 @@ class EditTries:
             with self.project.trial(made) as place:
                 edits = JudgedEdits(self.run, self.project, place, began + seconds)
                 reds = [*edits.all_red(self._baseline())]
-            if not self._mends(tasks) and self._has_changed_before(base):
+            state = self.run.state.task(task)
+            mends = state is not None and bool(state.origin)
+            if not mends and self._has_changed_before(base):
                 reds = [self._leave_out_earlier(red, base, edits.until) for red in reds]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
@@ -129,10 +276,9 @@ class EditTries:
         new = newly_failing(there, red.now)
         return replace(red, failing=tuple(item for item in red.failing if item in new))
 
-    def say(self, tasks: Sequence[TaskId], outcome: TryOutcome, agent: str, *, last: bool) -> None:
+    def say(self, task: TaskId | None, outcome: TryOutcome, agent: str, *, last: bool) -> None:
         """Show a person the outcome of a try, unless all is green."""
-        several = "s" if len(tasks) > 1 else ""
-        whose = f"task{several} {', '.join(tasks)}" if tasks else "the draft"
+        whose = f"task {task}" if task is not None else "the draft"
         if outcome.red:
             then = "the reviewer is told" if last else f"sent back to the {agent}"
             text = outcome.summary.replace(" red", f" red after the edits of {whose}", 1)

@@ -1,6 +1,7 @@
 """Find what tests prove of a change: those of a defect fail without its rest and pass with it,
-those that a table of requirements names ran, and none was weakened unsaid. Unit tests may stand in
-a source file beside the code they test, as Rust has them.
+those that a table of requirements names ran, none was weakened unsaid, and red tests run again at
+both commits, to tell flaky ones from red. Unit tests may stand in a source file beside the code
+they test, as Rust has them.
 """
 
 import re
@@ -24,19 +25,29 @@ from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
 from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import command_line
-from forge_bot.values import CommandName, RedBeforeGreen, RequirementCheck, WeakenedTests
+from forge_bot.values import (
+    CommandName,
+    CommandResult,
+    RedBeforeGreen,
+    RequirementCheck,
+    WeakenedTests,
+)
 from forge_bot.verification.command_outcome import CommandOutput
 from forge_bot.verification.judgement import UNNAMED, Cause, cause_of
 from forge_bot.verification.red_tests import (
+    MOST_RERUN,
+    Moment,
+    flaky_tests,
     is_listed,
     is_red_script,
     names_test,
+    newly_red,
     of_files,
     plain_name,
     red_at_base,
     why_not_red,
 )
-from forge_bot.verification.runners import select_files, uncached
+from forge_bot.verification.runners import select_files, select_tests, uncached
 
 _AS_IT_IS = ("utf-8", "surrogateescape")
 _NAME = re.compile(
@@ -90,6 +101,12 @@ def _judged(outputs: Sequence[CommandOutput], state: State) -> list[CommandOutpu
         if output.result.name is CommandName.TEST
         and not any(command.covers(output.result) for command in state.unusable)
     ]
+
+
+def result_before(result: CommandResult, state: State) -> CommandResult | None:
+    """Return what a command did before the change."""
+    words = (result.name, result.argv)
+    return next((one for one in state.baseline if (one.name, one.argv) == words), None)
 
 
 def _is_defect(state: State, run: Run) -> bool:
@@ -152,13 +169,10 @@ def _find_red_there(
     now: CommandOutput, there: CommandOutput, state: State, only: OnlyTests
 ) -> tuple[str, ...]:
     """Return the tests that fail without the change alone; of a script that names none, itself."""
-    name, argv = now.result.name, now.result.argv
-    before = next(
-        (result for result in state.baseline if (result.name, result.argv) == (name, argv)), None
-    )
+    before = result_before(now.result, state)
     known = {*(before.failures if before else ()), *now.result.failures, *now.result.flaky}
     if is_red_script(before, there.result, now.result):
-        return (command_line(argv),)
+        return (command_line(now.result.argv),)
     return of_files(red_at_base(there.result, known, there.output), only.files)
 
 
@@ -168,6 +182,46 @@ def _passes_now(name: str, judged: Sequence[CommandOutput]) -> bool:
     """
     passed = [output.passed for output in judged]
     return None in passed or is_listed(name, {test for names in passed for test in names or ()})
+
+
+def with_flaky_tests(
+    outputs: Sequence[CommandOutput], state: State, run: Run, project: Project
+) -> tuple[CommandOutput, ...]:
+    """Return what commands did with the names of their flaky tests, found by running them again.
+
+    The reruns of one command take no longer than `command_seconds` together, but for the last.
+    """
+    commits = {Moment.BEFORE: run.state.base_commit, Moment.AFTER: project.tree.commit_id()}
+    return tuple(_with_flaky(output, state, project, commits) for output in outputs)
+
+
+def _with_flaky(
+    output: CommandOutput, state: State, project: Project, commits: Mapping[Moment, str]
+) -> CommandOutput:
+    result, left = output.result, project.config.command_seconds * 1_000
+    if any(command.covers(result) for command in state.unusable):
+        return output
+    before = result_before(result, state)
+    if before is None:
+        return output
+
+    def run_again(moment: Moment, names: Sequence[str]) -> CommandResult | None:
+        """Run the tests of these names alone, or all; None where the time is used up."""
+        nonlocal left
+        if left <= 0:
+            return None
+        selection = select_tests(result.argv, names)
+        argv = selection.argv if selection is not None else uncached(result.argv)
+        again = project.rerun(commits[moment], argv)
+        left -= again.duration_ms
+        return again
+
+    names = newly_red(before, result)
+    if names and len(names) <= MOST_RERUN:
+        count = f"{len(names)} tests are" if len(names) > 1 else "A test is"
+        text = f"{count} newly red and run again, before and after the change."
+        project.tell(Message(text=text))
+    return output._replace(result=result.replace(flaky=flaky_tests(before, result, run_again)))
 
 
 def requirement_check(

@@ -20,7 +20,7 @@ from forge_bot.runs.run_files import read_kept
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings.config import Config
 from forge_bot.store.files import write_whole
-from forge_bot.text_format import short_line
+from forge_bot.text_format import several, short_line
 from forge_bot.values import CommandName, CommandResult, Frozen
 from forge_bot.verification.command_outcome import CommandOutput
 
@@ -77,15 +77,12 @@ def _layout(listing: Listing) -> Iterator[str]:
     for folder in shown:
         languages = read_languages(listing.below(folder))
         mostly = f", mostly {languages[0].name}" if languages else ""
-        yield short_line(f"{folder}/ ({_files(counts[folder])}{mostly})")
+        yield short_line(f"{folder}/ ({several(counts[folder], 'file')}{mostly})")
     if hidden := largest[_LAYOUT_LINES - 2 :]:
-        yield f"{len(hidden)} more folders ({_files(sum(counts[folder] for folder in hidden))})"
+        count = several(sum(counts[folder] for folder in hidden), "file")
+        yield f"{len(hidden)} more folders ({count})"
     if root := [basename(path) for path in listing.files if "/" not in path]:
-        yield short_line(f"at the root ({_files(len(root))}): {', '.join(root)}")
-
-
-def _files(count: int) -> str:
-    return f"{count} file" if count == 1 else f"{count} files"
+        yield short_line(f"at the root ({several(len(root), 'file')}): {', '.join(root)}")
 
 
 _known: dict[tuple[Path, str, str, str], Profile] = {}

@@ -268,23 +268,64 @@ class Project:
             with nullcontext(place) if shown else self.trial(commit, built=True) as place:
                 return self.run_in(place, CommandName.TEST, argv, fresh=True).result
 
-    def run_tests(self, paths: Sequence[str]) -> list[CommandOutput]:
-        """Run the tests for somebody who asks, some of them where a command takes their names."""
-        with self._installation.place.judging:
-            self.set_up()
-            with self.trial(self.tree.commit_id(), built=True) as place:
-                words = [
-                    (*command.argv, *_narrowing(command, paths, place))
-                    for command in self.profile.commands.test
-                ]
-                return [self.run_in(place, CommandName.TEST, argv) for argv in words]
+    # -- for a model that asks
 
-    def run_snippet(self, commit: str, argv: Sequence[str], seconds: float) -> CommandOutcome:
-        """Run words that somebody wants tried at a commit, without network."""
+    @contextmanager
+    def _ready(self, commit: str) -> Generator[Tree]:
         with self._installation.place.judging:
             self.set_up()
             with self.trial(commit, built=True) as place:
-                return self.runner.snippet(argv, place, seconds)
+                yield place
+
+    def run_tests(self, paths: Sequence[str]) -> str:
+        """Return the outcome of the tests, narrowed to some files where a command allows it."""
+        parts: list[str] = []
+        with self._ready(self.tree.commit_id()) as place:
+            for command in self.profile.commands.test:
+                narrowing = _narrowing(command, paths, place)
+                argv = (*command.argv, *narrowing)
+                result, output, _ = self.run_in(place, CommandName.TEST, argv)
+                all_ran = bool(paths) and not narrowing
+                ignored = "(this command takes no selection: everything ran)\n" if all_ran else ""
+                shown = shown_output(output.splitlines(), _SHOWN)
+                ended = f"$ {' '.join(argv)}\nexit code {result.exit_code}\n{shown}"
+                parts.append(f"{ignored}{ended}")
+        return "\n\n".join(parts)
+
+    @property
+    def most_seconds(self) -> float:
+        """How long a request for tests can take with setup before it: what the sandbox allows, and
+        a minute.
+        """
+        count = len(self.profile.commands.setup) + len(self.profile.commands.test)
+        return self.config.command_seconds * max(1, count) + 60
+
+    @property
+    def interpreter(self) -> tuple[str, ...]:
+        """The words with which the project's interpreter runs code, by its test commands; none
+        where they tell none.
+        """
+        for command in self.profile.commands.test:
+            program = basename(command.argv[0])
+            if program.startswith("python"):
+                return (command.argv[0], "-u", "-c")
+            if program in _NODE:
+                return ("node", "-e")
+            if program in _RUBY:
+                return ("ruby", "-e")
+        return ()
+
+    def run_snippet(self, commit: str, code: str) -> str:
+        """Return what a few lines print at a commit, without network, and their exit code."""
+        with self._ready(commit) as place:
+            outcome = self.runner.snippet((*self.interpreter, code), place, _SNIPPET_SECONDS)
+        late = f"It did not end within {_SNIPPET_SECONDS} seconds."
+        ended = late if outcome.timed_out else f"exit code {outcome.exit_code}"
+        output = "\n".join(plain_lines(outcome.output)).strip("\n")
+        if len(output) > _SNIPPET_SHOWN:
+            half = _SNIPPET_SHOWN // 2
+            output = f"{output[:half]}\n{GAP}\n{output[-half:]}"
+        return f"{ended}\n{output}"
 
     def run_script(
         self, commit: str, argv: Sequence[str], readable: Path, *, network: bool, seconds: float
@@ -307,52 +348,3 @@ def _narrowing(command: Command, paths: Sequence[str], place: Tree) -> tuple[str
         (place.path / item.split("::")[0]).exists() for item in paths
     )
     return tuple(paths) if takes_files else ()
-
-
-def most_seconds(project: Project) -> float:
-    """Return how long a request for tests can take with setup before it: what the sandbox allows,
-    and a minute.
-    """
-    count = len(project.profile.commands.setup) + len(project.profile.commands.test)
-    return project.config.command_seconds * max(1, count) + 60
-
-
-def interpreter_of(project: Project) -> tuple[str, ...]:
-    """Return the words with which the project's interpreter runs code, by its test commands; none
-    where they tell none.
-    """
-    for command in project.profile.commands.test:
-        program = basename(command.argv[0])
-        if program.startswith("python"):
-            return (command.argv[0], "-u", "-c")
-        if program in _NODE:
-            return ("node", "-e")
-        if program in _RUBY:
-            return ("ruby", "-e")
-    return ()
-
-
-def run_snippet(project: Project, commit: str, code: str) -> str:
-    """Return what a few lines print at a commit, and their exit code."""
-    argv = (*interpreter_of(project), code)
-    outcome = project.run_snippet(commit, argv, _SNIPPET_SECONDS)
-    late = f"It did not end within {_SNIPPET_SECONDS} seconds."
-    ended = late if outcome.timed_out else f"exit code {outcome.exit_code}"
-    output = "\n".join(plain_lines(outcome.output)).strip("\n")
-    if len(output) > _SNIPPET_SHOWN:
-        half = _SNIPPET_SHOWN // 2
-        output = f"{output[:half]}\n{GAP}\n{output[-half:]}"
-    return f"{ended}\n{output}"
-
-
-def run_tests_for_agent(project: Project, paths: Sequence[str]) -> str:
-    """Return the outcome of the tests, narrowed to some files where a command allows it."""
-    parts: list[str] = []
-    for result, output, _ in project.run_tests(paths):
-        narrowed = not paths or result.argv[-len(paths) :] == tuple(paths)
-        ignored = "" if narrowed else "(this command takes no selection: everything ran)\n"
-        parts.append(
-            f"{ignored}$ {' '.join(result.argv)}\nexit code"
-            f" {result.exit_code}\n{shown_output(output.splitlines(), _SHOWN)}"
-        )
-    return "\n\n".join(parts)
