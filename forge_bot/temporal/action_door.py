@@ -25,14 +25,13 @@ from forge_bot.gate.environment_variables import INPUT_VARIABLES
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
 from forge_bot.temporal.temporal_server import connect, make_forge_error, read_named_place
-from forge_bot.temporal.workflow_messages import (
-    WAKE,
+from forge_bot.temporal.workflows import (
+    ForgeThreadWorkflow,
     ThreadBegin,
     ThreadWake,
     thread_queue,
     thread_workflow_id,
 )
-from forge_bot.temporal.workflows import ForgeThreadWorkflow
 
 _TIME = timedelta(seconds=15)
 
@@ -86,7 +85,7 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
             id=name,
             task_queue=thread_queue(around.step.server, around.step.repository),
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            start_signal=WAKE,
+            start_signal="wake",
             start_signal_args=[woken],
             static_summary=f"{around.step.repository}#{issue}",
             rpc_timeout=_TIME,

@@ -55,8 +55,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
 from forge_bot.settings.config import load_config
 from forge_bot.store.files import waited_for
-from forge_bot.temporal.workflow_messages import Order, Said, Stands
-from forge_bot.temporal.workflows import ACTIVITY_OF_ACTION, GO_ON
+from forge_bot.temporal.workflows import ACTIVITY_OF_ACTION, GO_ON, Order, Said, Stands
 
 _WAITS = BatchUnderWay | ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
 """Errors whose reason can go away by itself."""

@@ -41,8 +41,7 @@ from forge_bot.temporal.temporal_server import (
     open_connection,
 )
 from forge_bot.temporal.temporal_worker import work_at_server
-from forge_bot.temporal.workflow_messages import RunBegin, Said, Stands
-from forge_bot.temporal.workflows import ForgeRunWorkflow
+from forge_bot.temporal.workflows import ForgeRunWorkflow, RunBegin, Said, Stands
 
 RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
 
