@@ -84,6 +84,11 @@ class ExternalContext(Frozen):
         return {**given, "tracker": "issue"}
 
     @property
+    def says_anything(self) -> bool:
+        """Return whether the host read a title or a text."""
+        return bool(self.title.strip() or (self.body or "").strip())
+
+    @property
     def label_names(self) -> tuple[str, ...]:
         """Labels by name, whether the host gives names or GitHub's objects."""
         plain = (

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from forge_bot.artifacts.task_checks import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
-from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
+from forge_bot.errors import ArtifactUnfit, NothingVisible
 from forge_bot.mcp_server.client_runs.client_tree import (
     Dispatch,
     check_bounds,
@@ -42,15 +43,9 @@ _COMPLAINTS = 2
 """Unfit artifacts that go straight back for the same action; the next one is recorded, and the
 pipeline decides."""
 
-LONGEST_WORDS = 4_000
-"""The most characters of a client's words about a failure."""
 
-
-def report_failure(run: Run, action: SpawnAgent, previous: Previous) -> PhaseReport:
-    """Report that the client's agent gave up."""
-    if not previous.action_id:
-        raise ActionUnnamed("A failure leaves nothing to see.")
-    words = previous.error[:LONGEST_WORDS]
+def tell_failed_agents(run: Run, action: SpawnAgent, previous: Previous, words: str) -> None:
+    """Report that the client's agent gave up, for each of its tasks."""
     tasks = action.parallel_task_ids or (None,)
     for task, usage in zip(tasks, _share_usage(previous, len(tasks)), strict=True):
         run.tell(
@@ -63,11 +58,6 @@ def report_failure(run: Run, action: SpawnAgent, previous: Previous) -> PhaseRep
                 usage=usage,
             )
         )
-    return PhaseReport(
-        state_updated=True,
-        next_action_hint="revision_required",
-        display_message=f"{run.pipeline.phase(action.phase).label}: no answer",
-    )
 
 
 def report_work(run: Run, action: SpawnAgent, previous: Previous) -> PhaseReport | None:
@@ -158,7 +148,7 @@ class _AgentReport:
         contract = answer_contract(run, action, task)
         complaints = contract.complaints(text, following)
         if complaints and self.dispatch.refused < _COMPLAINTS:
-            keep_dispatch(run, self.dispatch.replace(refused=self.dispatch.refused + 1))
+            keep_dispatch(run.places, self.dispatch.replace(refused=self.dispatch.refused + 1))
             raise ArtifactUnfit(f"{place} cannot be used as it is.", details=complaints)
         return text
 
@@ -268,21 +258,6 @@ def _share_usage(previous: Previous, count: int) -> tuple[Usage, ...]:
     return (first, *(other,) * (count - 1))
 
 
-class PromptPath(NamedTuple):
-    """The file of a prompt, with `{task}` where there is one for each task; and the characters of
-    the longest.
-    """
-
-    path: str
-    size: int
-
-    @property
-    def text(self) -> str:
-        """Return the prompt that leads an agent to it."""
-        which = ", with the id of your task for {task}" if "{task}" in self.path else ""
-        return f"Read {self.path}{which} ({self.size:,} characters) whole, and do what it says."
-
-
 def make_prompts(run: Run, action: SpawnAgent) -> tuple[tuple[Prompt, ...], tuple[str, ...]]:
     """Return the prompt of an action, or one for each of its tasks; and the documents that agents
     have to read.
@@ -316,8 +291,10 @@ def join_prompts(prompts: Sequence[Prompt], tasks: Sequence[str]) -> str:
     return "\n".join((prompts[0].system, prompts[0].role, which, "", *parts))
 
 
-def write_prompts(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> PromptPath:
-    """Write the prompts where git does not see them, and return their place."""
+def write_prompts(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> dict[str, JsonValue]:
+    """Write the prompts where git does not see them. Return the prompt that leads an agent to its
+    file, the path with `{task}` where there is one for each, and the characters of the longest.
+    """
     folder = prompt_folder(run)
     write_whole(folder.parent / ".gitignore", "*\n")
     tasks = action.parallel_task_ids
@@ -326,7 +303,10 @@ def write_prompts(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> Pr
         write_whole(folder / name, prompt.text)
     name = f"{action.phase}-{{task}}.md" if len(prompts) > 1 else names[0]
     path = (folder / name).relative_to(run.tree.path).as_posix()
-    return PromptPath(path, max(len(prompt.text) for prompt in prompts))
+    size = max(len(prompt.text) for prompt in prompts)
+    which = ", with the id of your task for {task}" if len(prompts) > 1 else ""
+    words = f"Read {path}{which} ({size:,} characters) whole, and do what it says."
+    return {"prompt": words, "prompt_path": path, "prompt_characters": size}
 
 
 def prompt_folder(run: Run) -> Path:
