@@ -9,7 +9,7 @@ from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.temporal_commands import choose_leader, works_here
+from forge_bot.cli.temporal_commands import choose_place, follow_on_server, take_back
 from forge_bot.cli.terminal_session import (
     check_person,
     make_session,
@@ -21,13 +21,15 @@ from forge_bot.gate.grammar import Abandon, Approve, Mistyped, Retry, RunCommand
 from forge_bot.gate.parse_comment import read_command
 from forge_bot.git import Repository
 from forge_bot.runs.checks import CheckSubject, Occasion, run_checks
-from forge_bot.runs.find_runs import resolve_run
+from forge_bot.runs.find_runs import RunInfo, resolve_run
 from forge_bot.runs.models_and_prompts import TierModels, keep_model, kept_model
 from forge_bot.runs.request_draft import LONGEST_TASK
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import Giver, counted, report_of
+from forge_bot.runs.session import Session
 from forge_bot.runs.this_process import local_user
 from forge_bot.settings.config import load_config
+from forge_bot.temporal.temporal_server import TemporalPlace
 from forge_bot.values import RunStatus
 
 NOTHING_MORE = Ending()
@@ -130,9 +132,10 @@ def _continue_run(
     repository = Repository.find(options.repo)
     config = load_config(repository.root)
     info = resolve_run(repository, options.run)
+    place = choose_place(repository, host, options, info.name)
     if not ends:
-        here = works_here(repository, info.name, host)
-        subject = CheckSubject(repository, config, run=info, signs_here=here)
+        signs_here = place is None or place.dev
+        subject = CheckSubject(repository, config, run=info, signs_here=signs_here)
         run_checks(Occasion.BEFORE_GOING_ON, subject).require()
     progress = Progress(Console())
     keep_model(repository, info.name, options.model)
@@ -140,11 +143,25 @@ def _continue_run(
     models = TierModels(config, model, options.record)
     ending = options.ending
     going = make_session(repository, config, models, progress, ending=ending, until=options.until)
-    leader = choose_leader(going, info.name, host, options)
+    if host.on == "local":
+        take_back(going, info.name)
     # A run that a server leads is followed, also while its worker holds it.
-    make_first_report = None if follows and leader is not going else first
+    make_first_report = None if follows and place is not None else first
+    return lead_run(going, place, info, progress, ending, make_first_report)
+
+
+def lead_run(
+    going: Session,
+    place: TemporalPlace | None,
+    info: RunInfo,
+    progress: Progress,
+    ending: Ending,
+    first: Callable[[Run], Report | None] | None = None,
+) -> int:
+    """Go on with a run, here or on its server, until a person is needed; print how it ended."""
+    leader = going if place is None else follow_on_server(going, place)
     try:
-        ended = leader.go_on(info, make_first_report)
+        outcome, run = leader.go_on(info, first)
     finally:
         progress.stop()
-    return print_result(*ended, progress, ending)
+    return print_result(outcome, run, progress, ending)
