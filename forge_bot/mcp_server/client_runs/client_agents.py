@@ -83,10 +83,17 @@ class _AgentReport:
         done = self._find_tasks_done(changed if implementing else ())
         if not done and not self.previous.action_id:
             return None
-        self._require_any(done)
-        check_bounds(self.run, changed, implementing=implementing)
+        if not done:
+            folder = self.run.workspace.relative
+            missing = ", ".join(f"{folder}/{name}" for name in self.names.values())
+            raise NothingVisible(
+                f"{self.action.action_id} asks for {missing}, which is not there or is what it was"
+                " before."
+            )
+        if not implementing:
+            check_bounds(self.run, changed)
         following = self._next_documents()
-        texts = {task: self._check_text(self.names[task], following) for task in done}
+        texts = {task: self._check_text(task, following) for task in done}
         shares: Shares = self._assign_files(done, changed, texts) if implementing else {}
         return self._record_documents(texts, shares, following)
 
@@ -109,17 +116,6 @@ class _AgentReport:
         alone = len(self.names) == 1
         return any(alone or _find_owner(self.run, path, tuple(self.names)) == task for path in code)
 
-    def _require_any(self, tasks: Sequence[TaskId | None]) -> None:
-        """Raise NothingVisible where no task was worked on."""
-        if tasks:
-            return
-        folder = self.run.workspace.relative
-        missing = ", ".join(f"{folder}/{name}" for name in self.names.values())
-        raise NothingVisible(
-            f"{self.action.action_id} asks for {missing}, which is not there or is what it was"
-            " before."
-        )
-
     def _next_documents(self) -> tuple[str, ...]:
         """Return the documents of later phases that the agent wrote too, up to the first that it
         did not.
@@ -140,13 +136,11 @@ class _AgentReport:
             words = f"{place} is not UTF-8: {error.reason} at byte {error.start}."
             raise ArtifactUnfit(words) from error
 
-    def _check_text(self, name: str, following: tuple[str, ...]) -> str:
+    def _check_text(self, task: TaskId | None, following: tuple[str, ...]) -> str:
         """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
-        run, action = self.run, self.action
+        run, name = self.run, self.names[task]
         text, place = self._read_text(name), f"{run.workspace.relative}/{name}"
-        task = next((task for task, output in self.names.items() if output == name), None)
-        contract = answer_contract(run, action, task)
-        complaints = contract.complaints(text, following)
+        complaints = answer_contract(run, self.action, task).complaints(text, following)
         if complaints and self.dispatch.refused < _COMPLAINTS:
             keep_dispatch(run.places, self.dispatch.replace(refused=self.dispatch.refused + 1))
             raise ArtifactUnfit(f"{place} cannot be used as it is.", details=complaints)
@@ -173,10 +167,6 @@ class _AgentReport:
             shares[owner] += (path,)
         return shares
 
-    @property
-    def _label(self) -> str:
-        return self.run.pipeline.phase(self.action.phase).label
-
     def _record_documents(
         self,
         texts: Mapping[TaskId | None, str],
@@ -184,11 +174,19 @@ class _AgentReport:
         following: tuple[str, ...],
     ) -> PhaseReport:
         """Record the documents with the changes that belong to them, and tell their effect."""
-        usages = _share_usage(self.previous, len(texts))
-        reports = [
-            self._record_document(task, text, usage, shares.get(task, ()), following)
-            for (task, text), usage in zip(texts.items(), usages, strict=True)
-        ]
+        usages, reports = _share_usage(self.previous, len(texts)), list[ArtifactWritten]()
+        for (task, text), usage in zip(texts.items(), usages, strict=True):
+            report, committed = OutputApplier(self.run).land_files(
+                self.action, task, text, usage, shares.get(task, ()), following
+            )
+            self.run.tell(report, committed)
+            reports.append(report)
+        return self._describe_effect(reports, [name for name in self.names if name not in texts])
+
+    def _describe_effect(
+        self, reports: Sequence[ArtifactWritten], missing: Sequence[TaskId | None]
+    ) -> PhaseReport:
+        label = self.run.pipeline.phase(self.action.phase).label
         inspections = [report.inspection for report in reports]
         verdicts = [
             inspection.verdict for inspection in inspections if inspection.verdict is not None
@@ -198,7 +196,6 @@ class _AgentReport:
         )
         negative = worst is not None and not worst.positive
         unfit = any(inspection.problems for inspection in inspections)
-        missing = (task for task in self.names if task not in texts)
         return PhaseReport(
             state_updated=True,
             artifact_written=reports[0].artifact,
@@ -220,22 +217,8 @@ class _AgentReport:
                     ),
                 )
             ),
-            display_message=f"{self._label}{f': {worst.value}' if worst is not None else ''}",
+            display_message=f"{label}{f': {worst.value}' if worst is not None else ''}",
         )
-
-    def _record_document(
-        self,
-        task: TaskId | None,
-        text: str,
-        usage: Usage,
-        paths: tuple[str, ...],
-        following: tuple[str, ...],
-    ) -> ArtifactWritten:
-        report, committed = OutputApplier(self.run).land_files(
-            self.action, task, text, usage, paths, following
-        )
-        self.run.tell(report, committed)
-        return report
 
 
 def _find_owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None:

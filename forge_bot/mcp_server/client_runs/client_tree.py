@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from pydantic import Field
 
-from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent, WriteFile
+from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent
 from forge_bot.errors import ForeignCommits, OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
@@ -36,16 +36,11 @@ class Dispatch(Frozen):
 
 
 def list_outputs(action: Action) -> tuple[str, ...]:
-    """Return the artifacts that an action asks for."""
-    match action:
-        case SpawnAgent(parallel_task_ids=tasks) if tasks:
-            return tuple(action.output_file.replace("{task}", task) for task in tasks)
-        case SpawnAgent():
-            return (action.output_file,)
-        case WriteFile():
-            return (action.path,)
-        case _:
-            return ()
+    """Return the artifacts that an action asks agents for."""
+    if not isinstance(action, SpawnAgent):
+        return ()
+    tasks = action.parallel_task_ids or ("",)
+    return tuple(action.output_file.replace("{task}", task) for task in tasks)
 
 
 def get_dispatch(run: Run, action: Action) -> Dispatch:
@@ -96,10 +91,8 @@ def list_changes(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
     return tuple(path for path, blob in now.items() if dispatch.dirty.get(path) != blob)
 
 
-def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> None:
+def check_bounds(run: Run, changed: tuple[str, ...]) -> None:
     """Refuse a change of code in a phase that only writes a document."""
-    if implementing:
-        return
     tracked = {change.path for change in run.tree.status() if not change.untracked}
     wrong = [path for path in changed if path in tracked]
     if wrong:
