@@ -70,12 +70,14 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
     about it. Raises TemporalUnavailable, TemporalRefused.
     """
     place, issue = read_named_place(None, None), around.wake.issue
+    frozen = issue_of_event(around.step.payload)
     name = thread_workflow_id(around.step.server, around.step.repository, issue)
     woken = ThreadWake(
         wake=around.wake,
         inputs={name: environ[name] for name in INPUT_VARIABLES if environ.get(name)},
         job=around.step.run_url.rpartition("/")[2],
-        event=_freeze_issue(around.step.payload),
+        # What a request is frozen from.
+        event=payload_of(frozen) if frozen is not None else "",
     )
     client = await connect(place)
     try:
@@ -91,14 +93,8 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
             rpc_timeout=_TIME,
         )
     except RPCError as error:
-        raise make_forge_error(error, place.address, place.namespace) from error
+        raise make_forge_error(error, place) from error
     return f"{name} has it. A worker goes on with it."
-
-
-def _freeze_issue(payload: str) -> str:
-    """Return what a request is frozen from, if the event is one of an issue."""
-    issue = issue_of_event(payload)
-    return payload_of(issue) if issue is not None else ""
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class TemporalSession:
                 handle, key = await self._report_first(client, info, first)
                 return await self._follow(handle, info, key)
         except RPCError as error:
-            raise make_forge_error(error, self.place.address, self.place.namespace) from error
+            raise make_forge_error(error, self.place) from error
 
     @asynccontextmanager
     async def _open_client(self, info: RunInfo) -> AsyncGenerator[Client]:
