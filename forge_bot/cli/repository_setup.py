@@ -37,7 +37,7 @@ from forge_bot.project.graph.verify_graph import GraphFinding, newly_broken, ver
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
 from forge_bot.runs.checks.local_checks import check_hosted
 from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
+from forge_bot.runs.run_files import leftovers, remove_leftover
 from forge_bot.sentences import listed, say
 from forge_bot.settings.config import CONFIG, Config, load_config
 from forge_bot.store.files import write_whole
@@ -70,12 +70,9 @@ def init(folder: Path) -> int:
         name: write for name, write in wanted.items() if not (repository.root / name).exists()
     }
     if not missing:
+        are = "is" if len(wanted) == 1 else "are"
         raise BadOption(
-            (
-                f"{listed([*wanted])} is there already."
-                if len(wanted) == 1
-                else f"{listed([*wanted])} are there already."
-            ),
+            f"{listed([*wanted])} {are} there already.",
             hint="Edit, or move away, and call forge-bot init again.",
         )
     for name, write in missing.items():
@@ -219,23 +216,16 @@ def clean(folder: Path, *, remove: bool) -> int:
         console.print("Nothing of it can be removed now.")
         return 0
     total = decimal(sum(left.size for left in removable))
-    if not _agreed(f"Remove {total} that {len(removable)} of these runs left?", agreed=remove):
+    question = f"Remove {total} that {len(removable)} of these runs left?"
+    if not (remove or (at_terminal() and Confirm.ask(question, default=False, console=console))):
         console.print("Nothing was removed; forge-bot clean --remove removes it.")
         return 0
-    _remove(repository, removable, console)
-    return 0
-
-
-def _agreed(question: str, *, agreed: bool) -> bool:
-    return agreed or (at_terminal() and Confirm.ask(question, default=False, console=Console()))
-
-
-def _remove(repository: Repository, removable: list[Leftover], console: Console) -> None:
     for left in removable:
         if remove_leftover(repository, left):
             console.print(f"removed {decimal(left.size)} of {escape(left.run)}")
         else:
             console.print(f"{escape(left.run)} is at work; it stays")
+    return 0
 
 
 def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
