@@ -139,8 +139,6 @@ class Service:
         return self.served.held_run(workspace, None if ending else check_foreign_commits)
 
     def _record(self, run: Run, previous: Previous) -> PhaseReport | None:
-        if isinstance(run.action, Checkpoint | HumanGate) and not previous.action_id:
-            return None
         if previous.action_id and find_earlier_answer(run, previous.action_id):
             return None
         return record_client_report(run, previous)

@@ -180,8 +180,3 @@ class UIComponent(Frozen):
     data: dict[str, JsonValue]
     actions: tuple[Choice, ...] = ()
     requires_response: bool = True
-
-    @property
-    def shown(self) -> dict[str, JsonValue]:
-        """Return the component in the form that accompanies an answer."""
-        return self.model_dump(mode="json")

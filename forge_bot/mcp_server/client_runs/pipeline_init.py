@@ -7,6 +7,7 @@ read becomes a draft.
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 from pydantic import JsonValue
 
@@ -208,17 +209,13 @@ def _find_run(served: ServedRepository, core: str, source: Source) -> RunInfo | 
     name = read_run_name(core) if source.type == "workspace" else core
     if named := next((info for info in every if name in {info.name, info.branch}), None):
         return named
-    under_way = (info for info in every if source.url and not info.ended)
-    return next((info for info in under_way if _is_about(served, info, source)), None)
-
-
-def _is_about(served: ServedRepository, info: RunInfo, source: Source) -> bool:
-    """Return whether a run is about this very issue."""
-    try:
-        known = run_snapshot(served.repository, info, served.config).state.source
-    except ForgeError:
-        return False
-    return known.url.rstrip("/").casefold() == source.url.rstrip("/").casefold()
+    for info in (info for info in every if source.url and not info.ended):
+        # The address decides: an issue of another repository may have the same number.
+        with suppress(ForgeError):
+            known = run_snapshot(served.repository, info, served.config).state.source
+            if known.url.rstrip("/").casefold() == source.url.rstrip("/").casefold():
+                return info
+    return None
 
 
 def _make_flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:

@@ -154,7 +154,7 @@ def _ask_questions() -> BeforeRun:
         {"needs_discussion": {"questions": questions, "message": _PLEASE}},
         {
             "hints": {"next": "ask the person, then call again with discussion_answers"},
-            "ui": form.shown,
+            "ui": form.model_dump(mode="json"),
         },
     )
 
@@ -198,7 +198,7 @@ def _ask_effort(
     }
     meta: dict[str, JsonValue] = {
         "hints": {"next": "ask the person, then call again with user_confirmation"},
-        "ui": form.shown,
+        "ui": form.model_dump(mode="json"),
     }
     return BeforeRun({"needs_user_confirmation": body}, meta)
 
