@@ -22,7 +22,7 @@ from forge_bot.gate.grammar import (
     Start,
 )
 from forge_bot.gate.parse_comment import parse_comment, read_answer
-from forge_bot.mcp_server.client_runs import person_answers
+from forge_bot.mcp_server.client_runs.person_answers import read_spoken
 from tests.fakes.rows import rows
 from tests.fakes.sample import Sample
 from tests.mcp_server.host import Json, hosting
@@ -93,10 +93,9 @@ def answer_at_terminal(words: str) -> tuple[str, str]:
 
 def answer_over_mcp(words: str) -> tuple[str, str]:
     try:
-        spoken = person_answers.read_answer(words, "")
+        return _named(read_spoken(words))
     except AnswerNotOffered:
         return NO
-    return spoken.reply.answer.value, spoken.digest or spoken.reply.notes
 
 
 def _named(said: object) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rich.console import Console as RichConsole
@@ -9,11 +10,19 @@ from rich.segment import Segment
 
 # Characters that drive a terminal (C0 without tab and line feed, DEL, C1), that turn the direction
 # in which a line is read (Unicode TR36, "Bidirectional Text Spoofing"), or that no encoding can
-# write (halves of surrogate pairs).
-_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_PICTURES = 0x2400
-_DELETE, _C0_END = 0x7F, 0x20
-"""Unicode's block of pictures for control characters, in the order of ASCII."""
+# write (halves of surrogate pairs), with what is shown for them: Unicode's pictures for control
+# characters have the order of ASCII.
+_NO_PICTURE = (
+    range(0x80, 0xA0),
+    range(0x202A, 0x202F),
+    range(0x2066, 0x206A),
+    range(0xD800, 0xE000),
+)
+_SEEN = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
+    0x7F: "␡",
+    **dict.fromkeys(chain(*_NO_PICTURE), "\ufffd"),
+}
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
@@ -39,7 +48,8 @@ class Console(RichConsole):
     ) -> Iterable[Segment]:
         """Every text for the terminal comes through here, the living line and tables too."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(make_visible(segment.text), segment.style)
+            seen = segment.text.translate(_SEEN)
+            yield segment if segment.control else Segment(seen, segment.style)
 
     def ask(self, text: str) -> str:
         """Return what a person types behind a text; behind one that is no question stands a
@@ -62,15 +72,3 @@ class Console(RichConsole):
             return
         for line in self.render_lines(shown, self.options.update(width=_WHOLE), pad=False):
             self.print("".join(segment.text for segment in line).rstrip(), markup=False)
-
-
-def make_visible(text: str) -> str:
-    """The text with characters that would drive a terminal replaced by signs that are only seen."""
-    return _DRIVING.sub(_sign, text) if _DRIVING.search(text) else text
-
-
-def _sign(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code == _DELETE:
-        return "␡"
-    return chr(_PICTURES + code) if code < _C0_END else "\ufffd"

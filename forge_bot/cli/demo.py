@@ -8,10 +8,10 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending
 from forge_bot.cli.progress import Progress
+from forge_bot.cli.resume import print_result
 from forge_bot.cli.terminal_session import ask_at_terminal, at_terminal, show_question
 from forge_bot.engine.gates import UNASKED
 from forge_bot.engine.reports import Answer

@@ -19,6 +19,7 @@ from forge_bot.agent.assignment import (
 )
 from forge_bot.agent.assignment import Notice as ModelNotice
 from forge_bot.cli.console import Console
+from forge_bot.cli.show_runs import print_head
 from forge_bot.interaction.number_format import may_be_billed
 from forge_bot.runs.notifications import (
     CommandBegan,
@@ -33,7 +34,7 @@ from forge_bot.runs.notifications import (
     Thinking,
 )
 from forge_bot.sentences import say
-from forge_bot.text_format import command_line, cut, money
+from forge_bot.text_format import command_line, cut, money, several
 from forge_bot.values import CommandResult, Usage
 
 if TYPE_CHECKING:
@@ -93,24 +94,16 @@ class Progress:
 
     def _begin_phase(self, notice: PhaseBegan) -> None:
         again = f", round {notice.round}" if notice.round > 1 else ""
-        names = ", ".join(notice.tasks)
-        task = (
-            (f" · task {names}" if len(notice.tasks) == 1 else f" · tasks {names}") if names else ""
-        )
         self._several = len(notice.tasks) > 1
-        self._label, self._doing, self._began, self._usage = (
-            f"{notice.label}{task}{again}",
-            notice.agent,
-            time.monotonic(),
-            Usage(),
-        )
+        word = "tasks" if self._several else "task"
+        task = f" · {word} {', '.join(notice.tasks)}" if notice.tasks else ""
+        self._label, self._doing = f"{notice.label}{task}{again}", notice.agent
+        self._began, self._usage = time.monotonic(), Usage()
         self._show_line()
 
     def _show_prompt(self, notice: PromptSent) -> None:
         self._show_step(
-            "reading {documents} ({tokens:,} tokens)".format(
-                documents=", ".join(notice.inputs), tokens=notice.tokens
-            ),
+            f"reading {', '.join(notice.inputs)} ({notice.tokens:,} tokens)",
             notice.task,
         )
         for sentence in (*notice.dropped, notice.removed):
@@ -124,10 +117,7 @@ class Progress:
             case ModelAnswered():
                 self._usage = self._usage + notice.usage
             case RequestStarted():
-                self._show_step(
-                    f"looking: {notice.capability} {notice.params}",
-                    task,
-                )
+                self._show_step(f"looking: {notice.capability} {notice.params}", task)
             case AnswerRejected():
                 self._show_step(f"sent back: {notice.text}", task)
             case CallLost():
@@ -139,12 +129,8 @@ class Progress:
         mark = "[green]✓[/]" if notice.good else "[yellow]↻[/]"
         task = f" task {notice.task}" if notice.task is not None else ""
         verdict = f" [bold]{notice.verdict.value}[/]" if notice.verdict is not None else ""
-        cost = (
-            f" · {notice.usage.tokens:,} tokens · {money(notice.usage.cost)} ·"
-            f" {format_clock(notice.usage.duration_ms / 1000)}"
-            if notice.usage.calls
-            else ""
-        )
+        took = format_clock(notice.usage.duration_ms / 1000)
+        cost = f"{_describe_usage(notice.usage)} · {took}" if notice.usage.calls else ""
         self.print_line(
             f"{mark} {escape(notice.label)}{escape(task)}{verdict} [dim]→"
             f" {escape(notice.result)}{cost}[/]"
@@ -155,11 +141,7 @@ class Progress:
         good = result.exit_code == 0
         marks = {"wanted": "[green]✓[/]", "before": "[dim]○[/]", "new": "[red]✗[/]"}
         mark = "[green]✓[/]" if good else marks[red]
-        count = (
-            (f", {result.tests:,} test" if result.tests == 1 else f", {result.tests:,} tests")
-            if result.tests is not None
-            else ""
-        )
+        count = f", {several(result.tests, 'test')}" if result.tests is not None else ""
         ended = (
             "did not end in time"
             if result.timed_out
@@ -191,11 +173,7 @@ class Progress:
 
     def print_beginning(self, info: "RunInfo", plan: "RunPlan", outlook: str = "") -> None:
         """Print the beginning of a run, its place, and what it will probably cost."""
-        self.print_line(f"[bold]{escape(info.title)}[/]")
-        effort = f"run {escape(info.name)} · effort {plan.effort} ({escape(plan.effort_reason)})"
-        self.print_line(f"[dim]{effort}[/]")
-        branch, tree = escape(info.branch), escape(str(info.tree))
-        self.print_line(f"[dim]branch {branch} · work tree {tree}[/]")
+        print_head(info, plan, self.console)
         if outlook:
             self.print_line(f"[dim]{escape(outlook)}[/]")
         self.print_line("")
@@ -238,11 +216,7 @@ class Progress:
     def _render_line(self) -> Text:
         elapsed = time.monotonic() - self._began
         spin = _SPINNER[int(elapsed * 8) % len(_SPINNER)]
-        spent = (
-            f" · {self._usage.tokens:,} tokens · {money(self._usage.cost)}"
-            if self._usage.calls
-            else ""
-        )
+        spent = _describe_usage(self._usage)
         text = Text(f"{spin} {self._label} ", style="bold", no_wrap=True, overflow="ellipsis")
         return text.append(f"{format_clock(elapsed)}{spent} · {self._doing}", style="dim not bold")
 
@@ -252,6 +226,10 @@ class Progress:
             self._live.stop()
             self._live = None
         self._stop_heartbeat()
+
+
+def _describe_usage(usage: Usage) -> str:
+    return f" · {usage.tokens:,} tokens · {money(usage.cost)}" if usage.calls else ""
 
 
 def format_clock(seconds: float) -> str:

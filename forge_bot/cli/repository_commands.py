@@ -93,7 +93,7 @@ def verify(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> int:
-    from forge_bot.cli.graph_output import print_violations
+    from forge_bot.cli.repository_setup import print_violations
 
     return print_violations(repo, base, as_json=as_json)
 

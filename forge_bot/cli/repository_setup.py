@@ -1,5 +1,6 @@
 """A repository made ready: `forge-bot init` writes the configuration, and on GitHub the
-workflow; `doctor` shows the results of all checks; `clean` removes what runs have left.
+workflow; `doctor` shows the results of all checks, `graph verify` the broken rules; `clean` removes
+what runs have left.
 """
 
 import json
@@ -14,7 +15,7 @@ from rich.prompt import Confirm
 from forge_bot.agent.models.known_providers import extra_of, key_name
 from forge_bot.cli.console import Console
 from forge_bot.cli.terminal_session import at_terminal
-from forge_bot.errors import BadOption
+from forge_bot.errors import BadOption, registry
 from forge_bot.forge import (
     WAKE_WORKFLOW,
     WORKFLOW,
@@ -31,11 +32,13 @@ from forge_bot.forge import (
 from forge_bot.forge.types import START
 from forge_bot.git import Repository
 from forge_bot.project.detected_commands import ProjectCommands
+from forge_bot.project.graph.read_graph import GraphReader
+from forge_bot.project.graph.verify_graph import GraphFinding, newly_broken, verify
 from forge_bot.runs.checks import CheckResult, CheckSubject, Occasion, run_checks
 from forge_bot.runs.checks.local_checks import check_hosted
 from forge_bot.runs.project_commands.commit_profile import profile_at
-from forge_bot.runs.run_files import Leftover, leftovers, remove_leftover
-from forge_bot.sentences import listed
+from forge_bot.runs.run_files import leftovers, remove_leftover
+from forge_bot.sentences import listed, say
 from forge_bot.settings.config import CONFIG, Config, load_config
 from forge_bot.store.files import write_whole
 from forge_bot.values import Tier
@@ -67,12 +70,9 @@ def init(folder: Path) -> int:
         name: write for name, write in wanted.items() if not (repository.root / name).exists()
     }
     if not missing:
+        are = "is" if len(wanted) == 1 else "are"
         raise BadOption(
-            (
-                f"{listed([*wanted])} is there already."
-                if len(wanted) == 1
-                else f"{listed([*wanted])} are there already."
-            ),
+            f"{listed([*wanted])} {are} there already.",
             hint="Edit, or move away, and call forge-bot init again.",
         )
     for name, write in missing.items():
@@ -159,6 +159,7 @@ def configuration(commands: ProjectCommands) -> str:
 
 
 _NOT_READY = 5
+_BROKEN = 2
 _MARKS = {"note": "[green]✓[/]", "warn": "[yellow]![/]", "refuse": "[red]✗[/]"}
 
 
@@ -215,20 +216,50 @@ def clean(folder: Path, *, remove: bool) -> int:
         console.print("Nothing of it can be removed now.")
         return 0
     total = decimal(sum(left.size for left in removable))
-    if not _agreed(f"Remove {total} that {len(removable)} of these runs left?", agreed=remove):
+    question = f"Remove {total} that {len(removable)} of these runs left?"
+    if not (remove or (at_terminal() and Confirm.ask(question, default=False, console=console))):
         console.print("Nothing was removed; forge-bot clean --remove removes it.")
         return 0
-    _remove(repository, removable, console)
-    return 0
-
-
-def _agreed(question: str, *, agreed: bool) -> bool:
-    return agreed or (at_terminal() and Confirm.ask(question, default=False, console=Console()))
-
-
-def _remove(repository: Repository, removable: list[Leftover], console: Console) -> None:
     for left in removable:
         if remove_leftover(repository, left):
             console.print(f"removed {decimal(left.size)} of {escape(left.run)}")
         else:
             console.print(f"{escape(left.run)} is at work; it stays")
+    return 0
+
+
+def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
+    """Print the violations; return 2 if there are any, else 0."""
+    reader = GraphReader(Repository.find(folder))
+    now = reader.here()
+    violations = verify(now) if base is None else newly_broken(now, reader.at(base))
+    if as_json:
+        found = json.dumps([_violation_json(violation) for violation in violations], indent=2)
+        Console().print(found, markup=False)
+    else:
+        console = Console()
+        for error in violations:
+            place = f"{error.path}:{error.line}"
+            console.print(
+                f"[bold red]✗[/] {escape(place)} {escape(error.message)} [dim]{error.code}[/]"
+            )
+        for code in sorted({violation.code for violation in violations}):
+            console.print(f"  [bold]→[/] {code}: {escape(say(registry()[code].hint))}")
+        if not violations:
+            new = " newly" if base is not None else ""
+            console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")
+    return _BROKEN if violations else 0
+
+
+def _violation_json(violation: GraphFinding) -> dict[str, object]:
+    """Return a violation in the form of forge-bot's other errors."""
+    return {
+        "code": violation.code,
+        "domain": violation.code.partition("-")[0],
+        "message": violation.message,
+        "node_id": violation.node,
+        "dependency_ids": list(violation.dependency_ids),
+        "check_class": registry()[violation.code].__name__,
+        "path": violation.path,
+        "line": violation.line,
+    }

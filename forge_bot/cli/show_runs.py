@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from forge_bot.engine import Pipeline, State
     from forge_bot.engine.state import OpenGate
+    from forge_bot.runs.create_run import RunPlan
 
 
 _MARKS = {
@@ -50,7 +51,8 @@ def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
         sys.stdout.write(_make_json(repository, info, state) + "\n")
         return 0
     console = Console()
-    _print_head(info, state, console)
+    print_head(info, state, console)
+    console.print()
     if not info.ended:
         _print_place(repository, info, console)
     console.print(_make_phase_table(snapshot.pipeline, state))
@@ -118,12 +120,13 @@ def _describe_branch(info: RunInfo) -> str:
     return branch
 
 
-def _print_head(info: RunInfo, state: "State", console: Console) -> None:
-    console.print(f"[bold]{escape(state.title)}[/]")
-    run = f"[dim]run {escape(info.name)} · effort {state.effort} ({escape(state.effort_reason)})[/]"
+def print_head(info: RunInfo, sized: "State | RunPlan", console: Console) -> None:
+    """Print which run it is, with its effort, its branch and its work tree."""
+    console.print(f"[bold]{escape(info.title)}[/]")
+    run = f"[dim]run {escape(info.name)} · effort {sized.effort} ({escape(sized.effort_reason)})[/]"
     console.print(run)
     where = f"work tree {escape(str(info.tree))}" if info.tree is not None else "no work tree here"
-    console.print(f"[dim]branch {_describe_branch(info)} · {where}[/]" + "\n")
+    console.print(f"[dim]branch {_describe_branch(info)} · {where}[/]")
 
 
 def _make_phase_table(pipeline: "Pipeline", state: "State") -> "Table":
@@ -194,7 +197,10 @@ def show_artifact(folder: Path, name: str | None, artifact: str) -> int:
     )
     text = next((candidate for candidate in texts if candidate is not None), None)
     if text is None:
-        raise _make_refusal(repository, info, artifact)
+        raise UnknownArtifact(
+            f"The run {info.name} has no {artifact}.",
+            hint=f"It has: {', '.join(_list_documents(repository, info))}.",
+        )
     if not sys.stdout.isatty():
         sys.stdout.write(text)
     elif artifact.endswith(".patch"):
@@ -228,11 +234,3 @@ def _list_documents(repository: Repository, info: RunInfo) -> list[str]:
     state = run_snapshot(repository, info, load_config(repository.root)).state
     names = dict.fromkeys(("request.md", *state.artifacts, PULL_REQUEST))
     return [name for name in names if artifact_text(repository, info, name) is not None]
-
-
-def _make_refusal(repository: Repository, info: RunInfo, artifact: str) -> UnknownArtifact:
-    known = ", ".join(_list_documents(repository, info))
-    return UnknownArtifact(
-        f"The run {info.name} has no {artifact}.",
-        hint=f"It has: {known}.",
-    )

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from forge_bot.cli.capability_output import ask_consent
-from forge_bot.cli.closing_lines import print_result
 from forge_bot.cli.console import Console
 from forge_bot.cli.error_output import print_not_begun
 from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress
-from forge_bot.cli.resume import resume
-from forge_bot.cli.temporal_commands import choose_place, follow_on_server
+from forge_bot.cli.resume import lead_run, resume
+from forge_bot.cli.temporal_commands import choose_place
 from forge_bot.cli.terminal_session import (
     at_terminal,
     make_session,
@@ -151,9 +150,7 @@ def _read_request(task: str, options: RunOptions) -> _Start:
     options = replace(options, scope=scope_folder(repository, options.scope or ""))
     if options.ending.open_pr:
         pull_request_opener(repository.root)
-    place = choose_place(repository, options.host, options.ending, options.model)
-    if place is not None and (options.record is not None or options.until is not None):
-        raise BadOption("--record and --until go with runs of this machine.")
+    place = choose_place(repository, options.host, options)
     try:
         config = load_config(repository.root)
     except BadConfig as error:
@@ -244,12 +241,7 @@ def _begin_run(going: Session, start: _Start, beginning: NewRun, estimate: Estim
     keep_options(going.repository, info.name, _name_capabilities(options.capabilities))
     outlook = "" if estimate is None else _describe_estimate(start, estimate)
     start.progress.print_beginning(info, beginning.plan, outlook)
-    leader = going if start.place is None else follow_on_server(going, start.place)
-    try:
-        ended = leader.go_on(info)
-    finally:
-        start.progress.stop()
-    return print_result(*ended, start.progress, options.ending)
+    return lead_run(going, start.place, info, start.progress, options.ending)
 
 
 def _make_run(repository: Repository, start: _Start, beginning: NewRun) -> tuple[NewRun, RunInfo]:

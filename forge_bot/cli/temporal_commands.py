@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from forge_bot.cli.console import Console
-from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, ServerChoice
+from forge_bot.cli.options import Ending, HostChoice, ResumeOptions, RunOptions, ServerChoice
 from forge_bot.cli.terminal_session import at_terminal
 from forge_bot.errors import BadOption, TemporalUnavailable, TokenRefused
 from forge_bot.forge import LOGIN_VARIABLE
@@ -41,15 +41,33 @@ SILENCE = "FORGE_BOT_TEMPORAL_SILENCE"
 
 
 def choose_place(
-    repository: Repository, choice: HostChoice, ending: Ending, model: str | None
+    repository: Repository, choice: HostChoice, options: RunOptions | ResumeOptions, run: str = ""
 ) -> TemporalPlace | None:
-    """Return the server that is to lead a run; None for a run of this machine. Raises any problem
-    of the server before the run begins.
+    """Return the server that leads a run, or is to lead it; None where this command does. Raises
+    BadOption, and any problem of a server that is chosen now, before anything begins.
     """
-    if choice.on != "temporal":
-        if choice.dev or choice.server != ServerChoice():
-            raise BadOption("--dev, --address and --namespace go with --on temporal.")
+    place, ending = read_place(repository, run) if run else None, options.ending
+    if choice.on != "temporal" and (choice.dev or choice.server != ServerChoice()):
+        raise BadOption("--dev, --address and --namespace go with --on temporal.")
+    if choice.on == "local":
         return None
+    if choice.on == "temporal":
+        model = options.model or (kept_model(repository, run) if run else None)
+        place = _choose_server(repository, choice, ending, model)
+    elif place is not None and (options.model or ending.push or ending.open_pr):
+        raise BadOption(
+            "The server leads this run with the options that it was begun with.",
+            hint="Leave --model, --push and --open-pr out, or go on here: forge-bot resume --on "
+            "local …",
+        )
+    if place is not None and (options.record is not None or options.until is not None):
+        raise BadOption("--record and --until go with runs of this machine.")
+    return place
+
+
+def _choose_server(
+    repository: Repository, choice: HostChoice, ending: Ending, model: str | None
+) -> TemporalPlace:
     require_client()
     pushes = ending.push or ending.open_pr
     if choice.dev:
@@ -69,38 +87,6 @@ def choose_place(
     )
 
 
-def choose_leader(
-    going: Session, run: str, choice: HostChoice, options: ResumeOptions
-) -> "Session | TemporalSession":
-    """Return the leader of a run: this command, or the server that has the run or gets it."""
-    known = read_place(going.repository, run)
-    if choice.on == "local":
-        if known is not None:
-            _take_back(going, run, known)
-        return going
-    model = options.model or kept_model(going.repository, run)
-    wanted = choose_place(going.repository, choice, options.ending, model)
-    place = wanted or known
-    if place is None:
-        return going
-    if wanted is None and (options.model or options.ending.push or options.ending.open_pr):
-        raise BadOption(
-            "The server leads this run with the options that it was begun with.",
-            hint="Leave --model, --push and --open-pr out, or go on here: forge-bot resume --on "
-            "local …",
-        )
-    if options.record is not None or options.until is not None:
-        raise BadOption("--record and --until go with runs of this machine.")
-    return follow_on_server(going, place)
-
-
-def works_here(repository: Repository, run: str, choice: HostChoice) -> bool:
-    """Return whether this command does the work of a run, and not a worker of its own."""
-    known = read_place(repository, run)
-    led = choice.on == "temporal" or (known is not None and choice.on != "local")
-    return not led or choice.dev or (known is not None and known.dev)
-
-
 def follow_on_server(going: Session, place: TemporalPlace) -> "TemporalSession":
     """Return the session that follows a run on a server."""
     require_client()
@@ -109,8 +95,11 @@ def follow_on_server(going: Session, place: TemporalPlace) -> "TemporalSession":
     return TemporalSession(going, place)
 
 
-def _take_back(going: Session, run: str, known: TemporalPlace) -> None:
-    """End the workflow of a run, which goes on at this machine."""
+def take_back(going: Session, run: str) -> None:
+    """End the workflow of a run that goes on at this machine, if a server led it."""
+    known = read_place(going.repository, run)
+    if known is None:
+        return
     if known.dev:
         find_history_file(going.repository, run).unlink(missing_ok=True)
     else:

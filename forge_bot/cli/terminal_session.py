@@ -241,13 +241,12 @@ def make_session(
     models: TierModels,
     progress: Progress,
     *,
-    ask: Asker | None = None,
     ending: Ending,
     until: str | None = None,
 ) -> Session:
     """A session that asks at the terminal if there is one."""
     asks = models.missing_key() is None
-    usual: Asker = (
+    ask: Asker = (
         ask_at_terminal(progress, asks=asks)
         if at_terminal()
         else partial(print_for_later, asks=asks)
@@ -261,7 +260,7 @@ def make_session(
         config,
         models,
         progress,
-        ask or usual,
+        ask,
         show=shown,
         push=ending.push or ending.open_pr,
         # Only where somebody can be asked whether it may be.

@@ -267,10 +267,6 @@ class NotServed(RequestError, code="MCP-002"):
     """A path outside of the folders this server serves."""
 
 
-class UnknownWorkspace(RequestError, code="MCP-003"):
-    """There is no run in that workspace."""
-
-
 class WrongBranch(SetupError, code="MCP-004"):
     """Another branch is checked out than the one the run is on."""
 

@@ -33,6 +33,7 @@ from forge_bot.settings.load_pipeline import load_descriptor, pipeline_names
 from forge_bot.store.run_folder import SPECS, read_request
 
 _RUNS_SHOWN = 20
+_STANDING = ("current_phase", "current_phase_status", "completed_phases", "effort")
 
 Operation = Literal["query", "verify", "scan"]
 
@@ -109,16 +110,28 @@ class Queries:
         return [_describe_run(info) for info in self._served.runs() if ended or not info.ended]
 
     def resume_info(self, workspace: str) -> dict[str, JsonValue]:
-        """Return the state of a run; one on a branch that is not checked out is named with the way
-        to it.
+        """Return where a run stands, with the keys of state.json, and the way to go on; one on a
+        branch that is not checked out is named with the way to it.
         """
         served, info = self._served, self._served.run(workspace)
-        snapshot = run_snapshot(served.repository, info, served.config)
+        run = run_snapshot(served.repository, info, served.config)
+        action, branch = next_action(run.pipeline, run.state), info.at_client
         # Before its first commit a run is only in the work tree, and its branch may not exist.
         unborn = run_in(served.path, info.name) is not None and not (
             served.repository.branch_exists(info.branch)
         )
-        return _resume_info(snapshot, here=unborn or served.branch == info.at_client)
+        there = "" if unborn or served.branch == branch else f"git switch {branch}, then "
+        agent = action.agent if isinstance(action, SpawnAgent) else ""
+        return {
+            "workspace": f"{SPECS}/{info.name}",
+            "title": info.title,
+            "branch": branch,
+            **run.state.model_dump(mode="json", include={*_STANDING}),
+            "outstanding": f"{action.type} {agent}".strip(),
+            "instruction": "nothing is left to do"
+            if run.state.ended
+            else f"{there}call pipeline_next_action",
+        }
 
     # -- the repository
     # ----------------------------------------------------------------------------------------------
@@ -261,42 +274,6 @@ def _describe_run(info: RunInfo) -> dict[str, JsonValue]:
         "status": info.status,
         "effort": info.effort,
         "updated_at": info.updated_at.isoformat(),
-    }
-
-
-_RESUMED = {
-    "current_phase",
-    "current_phase_status",
-    "completed_phases",
-    "skipped_phases",
-    "effort",
-    "flow_template",
-    "rounds",
-}
-
-
-def _resume_info(run: RunSnapshot, *, here: bool) -> dict[str, JsonValue]:
-    """Return the state of one run, with the keys of state.json."""
-    state, call = run.state, "call pipeline_next_action"
-    action = next_action(run.pipeline, state)
-    following = call if here else f"git switch {run.info.at_client}, then {call}"
-    usage, about = state.usage, action.agent if isinstance(action, SpawnAgent) else ""
-    return {
-        "workspace": f"{SPECS}/{state.run}",
-        "specName": state.run.partition("-")[2],
-        **state.model_dump(mode="json", include=_RESUMED),
-        "branch": run.info.at_client,
-        "autoApprove": state.flags.auto,
-        "skipPr": state.flags.skip_pr,
-        "debug": state.flags.debug,
-        "checkedOut": here,
-        "pendingTasks": [task.spec.id for task in state.tasks if not task.settled],
-        "completedTasks": [task.spec.id for task in state.tasks if task.settled],
-        "totalTasks": len(state.tasks),
-        "totalTokens": usage.input_tokens + usage.output_tokens,
-        "totalDurationMs": usage.duration_ms,
-        "outstanding": f"{action.type} {about}".strip(),
-        "instruction": "nothing is left to do" if state.ended else following,
     }
 
 

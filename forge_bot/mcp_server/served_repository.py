@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from forge_bot.engine import SpawnAgent
@@ -16,7 +16,6 @@ from forge_bot.errors import (
     ForgeError,
     NotServed,
     UnknownRun,
-    UnknownWorkspace,
     WrongBranch,
 )
 from forge_bot.git import Repository
@@ -38,6 +37,8 @@ class ServedRepository:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._found: Repository | None = None
+        # They let each run of this process have one call at a time.
+        self._turns: dict[str, threading.Lock] = {}
 
     @property
     def repository(self) -> Repository:
@@ -112,30 +113,50 @@ class ServedRepository:
             hint="run_list names those there are.",
         )
 
-    def run_here(self, workspace: str) -> RunInfo:
-        """The run in a workspace of this work tree. Raises NotServed, UnknownWorkspace,
-        WrongBranch.
+    @contextmanager
+    def held_run(
+        self, workspace: str, check: Callable[[Run], tuple[str, ...]] | None
+    ) -> Generator[Run]:
+        """Hold the run for one call, in the tree of its client.
+
+        Raises NotServed, UnknownRun, WrongBranch, RunBusy if another process holds it, and the
+        errors of `check` and of opening a run. An error while it is held is raised as AtNode, with
+        that error as its cause.
         """
-        name = self._name(workspace)
-        if (info := run_in(self.path, name)) is not None:
-            return info
-        elsewhere = next((info for info in self.runs() if info.name == name), None)
-        if elsewhere is None:
-            raise UnknownWorkspace(
-                f"There is no run in {workspace or 'an empty path'}.",
-                details=tuple(f"{SPECS}/{info.name}" for info in self.runs()[:5]),
-            )
-        if elsewhere.here and elsewhere.tree is None and self.branch == elsewhere.merge_branch:
-            return elsewhere.replace(tree=self.path)
-        if elsewhere.tree is None or elsewhere.tree.resolve() != self.path:
-            where = f", checked out in {elsewhere.tree}" if elsewhere.tree is not None else ""
+        info = run_in(self.path, self._name(workspace)) or self.run(workspace)
+        with self._turns.setdefault(info.name, threading.Lock()):
+            self._check_branch(info)
+            # Where its folder was deleted, opening it brings back what is committed.
+            here = (self.repository, info.replace(tree=self.path), self.config)
+            with open_run(*here, external_worktree=True, check=check) as run:
+                try:
+                    yield run
+                except ForgeError as error:
+                    raise _locate_error(run) from error
+
+    def _check_branch(self, info: RunInfo) -> None:
+        """Check that the run's branch is checked out. If it does not exist yet, create it where the
+        run began.
+        """
+        repository, branch = self.repository, info.at_client
+        head = repository.head()
+        if head.branch in {branch, info.branch}:
+            return
+        words = f"The run is on {branch}, but {head.branch} is checked out in {self.path}."
+        if info.tree != self.path or repository.branch_exists(branch):
+            away = info.tree is not None and info.tree != self.path
             raise WrongBranch(
-                f"The run {name} is on the branch {elsewhere.branch}{where}.",
-                hint=f"Work there, or in {self.path}: git switch {elsewhere.branch}",
+                words,
+                hint=f"Work in {info.tree}, where it is checked out."
+                if away
+                else f"git switch {branch}, then call again.",
             )
-        # Its folder was deleted, its branch is checked out: opening it brings back what is
-        # committed.
-        return elsewhere
+        first = Workspace(self.path, info.name).reports()[0]
+        base = first.base_commit if isinstance(first, RunStarted) else head.commit
+        if head.commit != base:
+            way = f"git switch -c {branch} {base[:12]}, then call again."
+            raise WrongBranch(words, hint=f"It begins at another commit: {way}")
+        repository.start_branch(branch)
 
     def _name(self, workspace: str) -> str:
         """The name of the run in `.specs/NAME` or an absolute path. Raises NotServed."""
@@ -151,58 +172,9 @@ class ServedRepository:
         return name
 
 
-CheckOfRun = Callable[[Run], tuple[str, ...]]
-
-Turns = dict[str, threading.Lock]
-"""Locks by the names of runs, which let each run of this process have one call at a time."""
-
-
-@contextmanager
-def hold_client_run(
-    served: ServedRepository, info: RunInfo, turns: Turns, check: CheckOfRun | None
-) -> Generator[Run]:
-    """Hold the run for one call.
-
-    Raises WrongBranch, RunBusy if another process holds it, and the errors of `check` and of
-    opening a run. An error while it is held is raised as AtNode, with that error as its cause.
-    """
-    with turns.setdefault(info.name, threading.Lock()), ExitStack() as stack:
-        _check_branch(served, info)
-        opened = (served.repository, info, served.config)
-        run = stack.enter_context(open_run(*opened, external_worktree=True, check=check))
-        try:
-            yield run
-        except ForgeError as error:
-            raise _locate_error(run) from error
-
-
 def _locate_error(run: Run) -> AtNode:
     action = run.action
     if not isinstance(action, SpawnAgent):
         return AtNode(action.phase)
     several = action.parallel_task_ids is not None and len(action.parallel_task_ids) > 1
     return AtNode(action.phase if several else action.output_file, action.input_files)
-
-
-def _check_branch(served: ServedRepository, info: RunInfo) -> None:
-    """Check that the run's branch is checked out. If it does not exist yet, create it where the run
-    began.
-    """
-    repository, branch = served.repository, info.at_client
-    head = repository.head()
-    if head.branch in {branch, info.branch}:
-        return
-    words = f"The run is on {branch}, but {head.branch} is checked out in {served.path}."
-    if repository.branch_exists(branch):
-        raise WrongBranch(words, hint=f"git switch {branch}, then call again.")
-    workspace = Workspace(served.path, info.name)
-    first = workspace.reports()[0]
-    base = first.base_commit if isinstance(first, RunStarted) else head.commit
-    if head.commit != base:
-        raise WrongBranch(
-            words,
-            hint=(
-                f"It begins at another commit: git switch -c {branch} {base[:12]}, then call again."
-            ),
-        )
-    repository.start_branch(branch)

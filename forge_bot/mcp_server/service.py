@@ -26,7 +26,7 @@ from forge_bot.mcp_server.client_runs.person_answers import (
 from forge_bot.mcp_server.client_runs.pipeline_init import handle_init
 from forge_bot.mcp_server.client_runs.pipeline_init_with_context import BeforeRun, Confirmations
 from forge_bot.mcp_server.queries import Queries
-from forge_bot.mcp_server.served_repository import ServedRepository, Turns, hold_client_run
+from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous, ReportResult
 from forge_bot.runs.notifications import Notify
 from forge_bot.runs.run import Run
@@ -46,7 +46,6 @@ class Service:
         self.by_path = by_path
         self.served = ServedRepository(folder)
         self.queries = Queries(self.served)
-        self._turns: Turns = {}
         self._confirming = Confirmations()
         self._results: dict[str, tuple[Previous, ReportResult]] = {}
 
@@ -137,14 +136,9 @@ class Service:
             return control_run(run, operation, phase, notes.replace("\0", ""), client)
 
     def _run(self, workspace: str, *, ending: bool = False) -> AbstractContextManager[Run]:
-        info = self.served.run_here(workspace)
-        return hold_client_run(
-            self.served, info, self._turns, None if ending else check_foreign_commits
-        )
+        return self.served.held_run(workspace, None if ending else check_foreign_commits)
 
     def _record(self, run: Run, previous: Previous) -> PhaseReport | None:
-        if isinstance(run.action, Checkpoint | HumanGate) and not previous.action_id:
-            return None
         if previous.action_id and find_earlier_answer(run, previous.action_id):
             return None
         return record_client_report(run, previous)

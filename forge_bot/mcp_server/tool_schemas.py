@@ -84,6 +84,11 @@ class ExternalContext(Frozen):
         return {**given, "tracker": "issue"}
 
     @property
+    def says_anything(self) -> bool:
+        """Return whether the host read a title or a text."""
+        return bool(self.title.strip() or (self.body or "").strip())
+
+    @property
     def label_names(self) -> tuple[str, ...]:
         """Labels by name, whether the host gives names or GitHub's objects."""
         plain = (
@@ -175,8 +180,3 @@ class UIComponent(Frozen):
     data: dict[str, JsonValue]
     actions: tuple[Choice, ...] = ()
     requires_response: bool = True
-
-    @property
-    def shown(self) -> dict[str, JsonValue]:
-        """Return the component in the form that accompanies an answer."""
-        return self.model_dump(mode="json")

@@ -3,13 +3,20 @@ about commands that tell nothing; verification, approved patches, ready-made doc
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from forge_bot.agent.assignment import TryOutcome, with_tries
+from forge_bot.agent.assignment import with_tries
 from forge_bot.engine import Exec, State, WriteFile
 from forge_bot.engine.phases import AnsweringPhase, VerifyPhase
 from forge_bot.engine.process_documents import drafted_document
-from forge_bot.engine.reports import ActionFailed, ArtifactWritten, CommandsRan, Prepared, head_of
+from forge_bot.engine.reports import (
+    ActionFailed,
+    ArtifactWritten,
+    CommandsRan,
+    Prepared,
+    Report,
+    head_of,
+)
 from forge_bot.engine.state import Verification
 from forge_bot.engine.verification_report import commands_section
 from forge_bot.errors import ForgeError, GitFailed
@@ -23,6 +30,7 @@ from forge_bot.runs.agent_work.artifact_contract import (
     signs_of_risk,
 )
 from forge_bot.runs.branch_for_merge import newest_base
+from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.edit_checks.proof_by_tests import (
     red_before_green,
     requirement_check,
@@ -53,6 +61,28 @@ from forge_bot.verification.judgement import (
     said_before,
     unusable,
 )
+
+
+def executed(
+    action: Exec, state: State, tries: EditTries, withheld: tuple[str, ...] = ()
+) -> tuple[Report, tuple[str, ...]]:
+    """Do what this process does whoever leads the run; return the report, and the paths that belong
+    to it. `withheld` files of a patch are left out of it. Raises GitFailed.
+    """
+    run, project = tries.run, tries.project
+    match action.operation:
+        case "prepare":
+            return prepared(action, run, project), ()
+        case "verify":
+            return verified(action, state, run, project), ()
+        case "apply-held":
+            return applied(action, state, tries, withheld)
+        case "step":
+            from forge_bot.runs.perform_steps import step_performed
+
+            return step_performed(action, run)
+        case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
+            raise AssertionError(action.operation)
 
 
 def prepared(action: Exec, run: Run, project: Project) -> Prepared:
@@ -152,11 +182,7 @@ def _new_first(output: CommandOutput, state: State) -> CommandResult:
 
 
 def applied(
-    action: Exec,
-    state: State,
-    run: Run,
-    try_patch: Callable[[TaskId, str], TryOutcome],
-    withheld: tuple[str, ...] = (),
+    action: Exec, state: State, tries: EditTries, withheld: tuple[str, ...]
 ) -> tuple[ArtifactWritten, tuple[str, ...]]:
     """Apply the patch that a person approved, without the withheld files. Return the report and the
     paths that it touched.
@@ -164,7 +190,7 @@ def applied(
     What the project's commands say of the patch is written into the task's document, for its
     reviewer. Raises GitFailed if the patch does not fit.
     """
-    task, name = action.task or TaskId(""), action.artifact or ""
+    run, task, name = tries.run, action.task or TaskId(""), action.artifact or ""
     raw = run.workspace.read_bytes(name)
     if raw is None or blob_id(raw) != state.artifacts[name].blob:
         patch = f"{run.workspace.relative}/{name}"
@@ -173,7 +199,7 @@ def applied(
             "commit of yours."
         )
         raise GitFailed(f"{name} is not the patch that was approved.", hint=hint)
-    outcome = try_patch(task, name)
+    outcome = tries.patch(task, name, withheld)
     paths = OutputApplier(run).apply_held(name, withheld)
     artifact = run.pipeline.implementation.writes.replace("{task}", task)
     before = run.artifact(artifact) or drafted_document(run.pipeline, state, paths)

@@ -34,7 +34,7 @@ from forge_bot.engine.gates import AUTO, WHY_AUTO
 from forge_bot.engine.reports import ArtifactWritten, PublicationAsked, Published, Report, head_of
 from forge_bot.errors import GitFailed, GitHubError, ModelUnavailable, PushRefused
 from forge_bot.runs.agent_work.agents import Agents
-from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
+from forge_bot.runs.builtin_actions import executed, not_done, written
 from forge_bot.runs.capabilities.perform_calls import next_call
 from forge_bot.runs.model_access import pause_of
 from forge_bot.runs.notifications import Message, PhaseBegan, PhaseEnded
@@ -163,22 +163,8 @@ class LocalHost:
             return not_done(action, self.run, error)
 
     def _execute(self, state: State, action: Exec) -> Report:
-        match action.operation:
-            case "prepare":
-                return prepared(action, self.run, self.project)
-            case "verify":
-                return verified(action, state, self.run, self.project)
-            case "apply-held":
-                try_patch = partial(self.agents.tries.patch, without=self.withheld)
-                report, self._paths = applied(action, state, self.run, try_patch, self.withheld)
-                return report
-            case "step":
-                from forge_bot.runs.perform_steps import step_performed
-
-                done, self._paths = step_performed(action, self.run)
-                return done
-            case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
-                raise AssertionError(action.operation)
+        report, self._paths = executed(action, state, self.agents.tries, self.withheld)
+        return report
 
     def _publish(self, publisher: Publisher, action: Exec) -> Report:
         name = action.action_id

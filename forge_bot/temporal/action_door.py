@@ -25,14 +25,13 @@ from forge_bot.gate.environment_variables import INPUT_VARIABLES
 from forge_bot.gate.workflow_step import tell_thread
 from forge_bot.sentences import hint_of, say
 from forge_bot.temporal.temporal_server import connect, make_forge_error, read_named_place
-from forge_bot.temporal.workflow_messages import (
-    WAKE,
+from forge_bot.temporal.workflows import (
+    ForgeThreadWorkflow,
     ThreadBegin,
     ThreadWake,
     thread_queue,
     thread_workflow_id,
 )
-from forge_bot.temporal.workflows import ForgeThreadWorkflow
 
 _TIME = timedelta(seconds=15)
 
@@ -71,12 +70,14 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
     about it. Raises TemporalUnavailable, TemporalRefused.
     """
     place, issue = read_named_place(None, None), around.wake.issue
+    frozen = issue_of_event(around.step.payload)
     name = thread_workflow_id(around.step.server, around.step.repository, issue)
     woken = ThreadWake(
         wake=around.wake,
         inputs={name: environ[name] for name in INPUT_VARIABLES if environ.get(name)},
         job=around.step.run_url.rpartition("/")[2],
-        event=_freeze_issue(around.step.payload),
+        # What a request is frozen from.
+        event=payload_of(frozen) if frozen is not None else "",
     )
     client = await connect(place)
     try:
@@ -86,20 +87,14 @@ async def _hand_over(around: JobContext, environ: Mapping[str, str]) -> str:
             id=name,
             task_queue=thread_queue(around.step.server, around.step.repository),
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            start_signal=WAKE,
+            start_signal="wake",
             start_signal_args=[woken],
             static_summary=f"{around.step.repository}#{issue}",
             rpc_timeout=_TIME,
         )
     except RPCError as error:
-        raise make_forge_error(error, place.address, place.namespace) from error
+        raise make_forge_error(error, place) from error
     return f"{name} has it. A worker goes on with it."
-
-
-def _freeze_issue(payload: str) -> str:
-    """Return what a request is frozen from, if the event is one of an issue."""
-    issue = issue_of_event(payload)
-    return payload_of(issue) if issue is not None else ""
 
 
 if __name__ == "__main__":

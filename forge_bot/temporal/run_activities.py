@@ -55,8 +55,7 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.session import Session
 from forge_bot.settings.config import load_config
 from forge_bot.store.files import waited_for
-from forge_bot.temporal.workflow_messages import Order, Said, Stands
-from forge_bot.temporal.workflows import ACTIVITY_OF_ACTION, GO_ON
+from forge_bot.temporal.workflows import ACTIVITY_OF_ACTION, GO_ON, Order, Said, Stands
 
 _WAITS = BatchUnderWay | ModelUnavailable | GitHubUnavailable | RateLimited | RunBusy | GitFailed
 """Errors whose reason can go away by itself."""
@@ -125,15 +124,26 @@ class RunActivities:
 
     def list_activities(self) -> list[Do]:
         """Return the activities, each under its name."""
-        return [
-            _make_activity(GO_ON, lambda order: _RunWork(self._make_session(order), order).go_on()),
-            *(
-                _make_activity(
-                    name, lambda order: _RunWork(self._make_session(order), order).perform_action()
-                )
-                for name in ACTIVITY_OF_ACTION.values()
-            ),
-        ]
+        actions = dict.fromkeys(ACTIVITY_OF_ACTION.values(), _RunWork.perform_action)
+        work = {GO_ON: _RunWork.go_on, **actions}
+        return [self._make_activity(name, do) for name, do in work.items()]
+
+    def _make_activity(self, name: str, do: "Callable[[_RunWork], Stands]") -> Do:
+        @activity.defn(name=name, no_thread_cancel_exception=True)
+        def perform(order: Order) -> Stands:
+            try:
+                return do(_RunWork(self._make_session(order), order))
+            except ForgeError as error:
+                return _describe_trouble(error)
+            # The server would repeat the words of any other error to everybody who reads the
+            # history.
+            except Exception as error:  # noqa: BLE001 - see above
+                message = f"Something unexpected happened on the worker: {type(error).__name__}."
+                activity.logger.exception(message)
+                stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
+                return Stands(why="waits", trouble=stop)
+
+        return perform
 
     def _make_session(self, order: Order) -> Session:
         from forge_bot.runs.request_draft import poster
@@ -274,23 +284,6 @@ def _record_message(run: Run, message: Said) -> ForgeError | None:
     except ValueError:
         return ReportRejected("This is no report.")
     return None
-
-
-def _make_activity(name: str, do: Do) -> Do:
-    @activity.defn(name=name, no_thread_cancel_exception=True)
-    def perform(order: Order) -> Stands:
-        try:
-            return do(order)
-        except ForgeError as error:
-            return _describe_trouble(error)
-        # The server would repeat the words of any other error to everybody who reads the history.
-        except Exception as error:  # noqa: BLE001 - see above
-            message = f"Something unexpected happened on the worker: {type(error).__name__}."
-            activity.logger.exception(message)
-            stop = WorkerStopped(code=ForgeError.code, message=message, exit_code=1)
-            return Stands(why="waits", trouble=stop)
-
-    return perform
 
 
 def _describe_trouble(error: ForgeError) -> Stands:

@@ -203,7 +203,7 @@ async def connect(place: TemporalPlace) -> "Client":
             asked = DescribeNamespaceRequest(namespace=place.namespace)
             await client.workflow_service.describe_namespace(asked)
     except RPCError as error:
-        raise make_forge_error(error, place.address, place.namespace) from error
+        raise make_forge_error(error, place) from error
     except (RuntimeError, TimeoutError) as error:
         raise TemporalUnavailable(
             f"The Temporal server at {place.address} does not answer."
@@ -212,14 +212,14 @@ async def connect(place: TemporalPlace) -> "Client":
 
 
 def make_forge_error(
-    error: "RPCError", address: str, namespace: str
+    error: "RPCError", place: TemporalPlace
 ) -> TemporalUnavailable | TemporalRefused:
     """Return the error for an error of the server's protocol."""
     from temporalio.service import RPCStatusCode
 
     if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
-        return TemporalRefused(f"{address} has no namespace {namespace!r}.")
+        return TemporalRefused(f"{place.address} has no namespace {place.namespace!r}.")
     if error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
-        return TemporalRefused(f"{address} refuses access to {namespace!r}.")
-    where = address or "of this command"
+        return TemporalRefused(f"{place.address} refuses access to {place.namespace!r}.")
+    where = place.address or "of this command"
     return TemporalUnavailable(f"The Temporal server {where} does not answer.")

@@ -41,8 +41,7 @@ from forge_bot.temporal.temporal_server import (
     open_connection,
 )
 from forge_bot.temporal.temporal_worker import work_at_server
-from forge_bot.temporal.workflow_messages import RunBegin, Said, Stands
-from forge_bot.temporal.workflows import ForgeRunWorkflow
+from forge_bot.temporal.workflows import ForgeRunWorkflow, RunBegin, Said, Stands
 
 RunHandle = WorkflowHandle[ForgeRunWorkflow, str]
 
@@ -94,7 +93,7 @@ class TemporalSession:
                 handle, key = await self._report_first(client, info, first)
                 return await self._follow(handle, info, key)
         except RPCError as error:
-            raise make_forge_error(error, self.place.address, self.place.namespace) from error
+            raise make_forge_error(error, self.place) from error
 
     @asynccontextmanager
     async def _open_client(self, info: RunInfo) -> AsyncGenerator[Client]:

@@ -38,11 +38,13 @@ from forge_bot.git import Repository
 from forge_bot.sandbox.helper_processes import keeper
 from forge_bot.temporal.run_activities import RunActivities, TellOf
 from forge_bot.temporal.temporal_server import name_queue
-from forge_bot.temporal.workflow_messages import JobDone, ThreadOrder, thread_queue
 from forge_bot.temporal.workflows import (
     ForgeActionWorkflow,
     ForgeRunWorkflow,
     ForgeThreadWorkflow,
+    JobDone,
+    ThreadOrder,
+    thread_queue,
 )
 
 _HANDED_ON = (

@@ -1,38 +1,139 @@
 """The workflows: that of a run and that of a thread on GitHub repeat "go on", until the run is
 over, a person is asked, or something has to be waited for. Each action that an agent asks for is a
-workflow of its own.
+workflow of its own. For a thread "go on" is one job of the bot. Between jobs nothing runs, and
+waiting costs nothing.
 
-For a thread "go on" is one job of the bot. Between jobs nothing runs, and waiting costs nothing.
+What travels between terminal or Action, workflows and activities stays in the history. The values
+name places, keys and events, and say how a run stands. Reports of people travel, and what a
+request is frozen from; the run's own reports, its state, prompts, documents, code, arguments of
+tools, tokens and keys do not.
 """
 
 import asyncio
 from collections import deque
 from contextlib import suppress
 from datetime import timedelta
-from typing import TypeVar
+from typing import Literal
+from urllib.parse import urlsplit
 
+from pydantic import Field
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from forge_bot.agent.capabilities import CapabilityType
-    from forge_bot.agent.fulfil_requests import WantedAction
-    from forge_bot.bot.worker_messages import WorkerStopped
-    from forge_bot.temporal.workflow_messages import (
-        THREAD_WORKFLOW,
-        WAKE,
-        ActionResult,
-        JobDone,
-        Order,
-        RunBegin,
-        Said,
-        Stands,
-        ThreadBegin,
-        ThreadOrder,
-        ThreadWake,
-        thread_queue,
+from forge_bot.agent.capabilities import CapabilityType
+from forge_bot.agent.fulfil_requests import WantedAction
+from forge_bot.bot.job_context import Wake
+from forge_bot.bot.worker_messages import WorkerStopped
+from forge_bot.temporal.temporal_server import TemporalPlace
+from forge_bot.values import Frozen
+
+# -- what travels
+# --------------------------------------------------------------------------------------------------
+
+
+class RunBegin(Frozen):
+    """A run, and the workers that have its clone: the input of its workflow."""
+
+    repository: str = Field(description="folder of the clone, on the machine of its workers")
+    run: str
+    queue: str = Field(description="task queue of the workers that have this clone")
+    place: TemporalPlace = Field(description="what the run was begun with")
+
+
+class Said(Frozen):
+    """A person's report."""
+
+    key: str
+    report: str
+
+
+class Order(Frozen):
+    """`go_on` with what people said; or, with an action, only that."""
+
+    begin: RunBegin
+    said: tuple[Said, ...] = ()
+    action: WantedAction | None = None
+
+
+class Stands(Frozen):
+    """A worker's reason to come back. `text` is the end of the run, or the outcome of an action."""
+
+    why: Literal["over", "asks", "actions", "waits", "stuck"]
+    text: str = ""
+    trouble: WorkerStopped | None = None
+    seconds: float = Field(default=0, description="how long is waited for another try")
+    actions: tuple[WantedAction, ...] = Field(default=(), description="actions of agents to take")
+    refused: dict[str, WorkerStopped] = Field(
+        default={}, description="reports that were refused, by their keys"
     )
+
+
+class ActionResult(Frozen):
+    """The outcome of an action. Its text stays in the journal, or in a document of the run."""
+
+    capability: str
+    capability_type: CapabilityType
+    outcome: str
+    success: bool
+    trouble: WorkerStopped | None = None
+
+
+class ThreadWake(Frozen):
+    """An event that the gate let in."""
+
+    wake: Wake
+    inputs: dict[str, str] = Field(default={}, description="of the Action, by their variables")
+    job: str = Field(default="", description="number of the workflow run that brought it")
+    event: str = Field(default="", description="what a request is frozen from, as JSON")
+
+    def once_more(self, *, begun: bool) -> "ThreadWake":
+        """Return a wake for the same thread that nobody requested now. `begun` says that there is a
+        run, so that the wake does not start one.
+        """
+        if not begun:
+            return self.replace(wake=self.wake.replace(again=True))
+        known: dict[str, object] = {"trigger": "", "operation": "resume", "again": True}
+        return self.replace(wake=self.wake.replace(**known, comment=None), event="")
+
+
+class ThreadBegin(Frozen):
+    """The input of the workflow of a thread."""
+
+    server: str
+    repository: str
+    issue: int
+
+
+class ThreadOrder(Frozen):
+    """One job for a worker with a token."""
+
+    repository: str
+    wake: ThreadWake
+
+
+class JobDone(Frozen):
+    """The end of a job, and why it is looked at again by itself, if it is."""
+
+    outcome: str = ""
+    again: bool = Field(default=False, description="the reason can go away by itself")
+    seconds: int = Field(default=0, description="how long GitHub asks to be left alone")
+    begun: bool = Field(default=False, description="the thread has a run")
+    over: bool = Field(default=False, description="nothing is waited for")
+
+
+def thread_queue(server: str, repository: str) -> str:
+    """Return the task queue of the workers for the issues of a repository, by its owner/name."""
+    return f"forge-bot/{urlsplit(server).netloc}/{repository}".casefold()
+
+
+def thread_workflow_id(server: str, repository: str, issue: int) -> str:
+    """Return the id of the workflow that leads the run of an issue."""
+    return f"{thread_queue(server, repository)}/{issue}"
+
+
+# -- the workflows
+# --------------------------------------------------------------------------------------------------
 
 GO_ON = "go_on"
 ACTIVITY_OF_ACTION = {
@@ -42,9 +143,10 @@ ACTIVITY_OF_ACTION = {
 """Names of the activities that take one action of an agent each."""
 
 _LONGEST = timedelta(hours=24)
-_SUCCESS = frozenset({"ok", "done"})
+_PAUSES = (60.0, 300.0, 900.0)
+"""Seconds before another try that nobody asked for; the last pause is repeated."""
 
-Result = TypeVar("Result")
+_SUCCESS = frozenset({"ok", "done"})
 
 
 async def _execute(activity: str, order: Order) -> Stands:
@@ -72,8 +174,9 @@ async def _execute(activity: str, order: Order) -> Stands:
         )
 
 
-def _choose_pause(begin: RunBegin, stands: Stands, tries: int) -> float:
-    return max(stands.seconds, begin.pauses[min(tries, len(begin.pauses) - 1)])
+def _choose_pause(seconds: float, tries: int) -> float:
+    """Return the seconds before another try, at least as many as are asked for."""
+    return max(seconds, _PAUSES[min(tries, len(_PAUSES) - 1)])
 
 
 @workflow.defn
@@ -88,7 +191,7 @@ class ForgeActionWorkflow:
         stands = Stands(why="over", text="unknown_capability")
         if (activity := ACTIVITY_OF_ACTION.get(action.capability_type)) is not None:
             while (stands := await _execute(activity, order)).why == "waits":
-                await workflow.sleep(_choose_pause(order.begin, stands, tries))
+                await workflow.sleep(_choose_pause(stands.seconds, tries))
                 tries += 1
         return ActionResult(
             capability=action.capability,
@@ -124,7 +227,7 @@ class ForgeRunWorkflow:
                 if stands.why == "over" and not self._inbox:
                     await workflow.wait_condition(workflow.all_handlers_finished)
                     return stands.text
-                pause = _choose_pause(self._begin, stands, tries - 1) if waits else 0
+                pause = _choose_pause(stands.seconds, tries - 1) if waits else 0
                 self._stands = stands.replace(seconds=pause)
                 with suppress(TimeoutError):
                     await workflow.wait_condition(self._is_told, timeout=pause or None)
@@ -174,13 +277,10 @@ class ForgeRunWorkflow:
 _LONGEST_JOB = timedelta(hours=6)
 _SILENCE_OF_JOB = timedelta(seconds=20)
 
-_PAUSES = (60.0, 300.0, 900.0)
-"""Seconds before a job that nobody asked for; the last pause is repeated."""
-
 _TRIES = RetryPolicy(maximum_interval=timedelta(minutes=1), maximum_attempts=4)
 
 
-@workflow.defn(name=THREAD_WORKFLOW)
+@workflow.defn
 class ForgeThreadWorkflow:
     """The run of an issue, from its first event until it is over."""
 
@@ -208,8 +308,7 @@ class ForgeThreadWorkflow:
 
     async def _wait_for_wake(self, tries: int) -> bool:
         """Wait for an event, or for the time to look again by itself."""
-        usual = _PAUSES[min(tries, len(_PAUSES) - 1)]
-        pause = max(usual, self._done.seconds) if self._done.again else None
+        pause = _choose_pause(self._done.seconds, tries) if self._done.again else None
         try:
             await workflow.wait_condition(lambda: bool(self._wakes), timeout=pause)
         except TimeoutError:
@@ -233,7 +332,7 @@ class ForgeThreadWorkflow:
                 raise
             return JobDone(outcome="failed", again=True)
 
-    @workflow.signal(name=WAKE)
+    @workflow.signal
     def wake(self, wake: ThreadWake) -> None:
         """Take in an event. One that is delivered twice is found answered in the thread."""
         self._wakes.append(wake)

@@ -66,7 +66,7 @@ async def test_values_that_do_not_fit_are_named(
 
 async def test_a_workspace_that_is_none_is_refused(sample: Sample) -> None:
     codes = {
-        ".specs/no-such-run": "MCP-003",
+        ".specs/no-such-run": "REQUEST-004",
         "": "MCP-002",
         ".specs/..": "MCP-002",
         ".specs/../../etc": "MCP-002",

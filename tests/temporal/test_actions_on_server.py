@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.temporal.workflow_messages import ActionResult
-from forge_bot.temporal.workflows import ForgeActionWorkflow
+from forge_bot.temporal.workflows import ActionResult, ForgeActionWorkflow
 from tests.cli.test_tools_in_a_run import CREATE, asks
 from tests.fakes import script
 from tests.fakes.script import Answer

@@ -12,12 +12,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from forge_bot.temporal.workflow_messages import (
-    THREAD_WORKFLOW,
-    WAKE,
-    thread_queue,
-    thread_workflow_id,
-)
+from forge_bot.temporal.workflows import thread_queue, thread_workflow_id
 from tests.bot.stage import heard
 from tests.fakes.github import FakeGitHub, Role
 from tests.temporal.scene import Server
@@ -41,14 +36,14 @@ def signal(stage: ServedStage, *values: Any, begin: Any = None) -> None:
         name = thread_workflow_id(stage.hub.url, stage.repo.full_name, stage.issue.number)
         if begin is not None:
             await client.start_workflow(
-                THREAD_WORKFLOW,
+                "ForgeThreadWorkflow",
                 begin,
                 id=f"{name}/forged",
                 task_queue=thread_queue(stage.hub.url, stage.repo.full_name),
             )
             name = f"{name}/forged"
         for value in values:
-            await client.get_workflow_handle(name).signal(WAKE, value)
+            await client.get_workflow_handle(name).signal("wake", value)
 
     asyncio.run(sent())
 

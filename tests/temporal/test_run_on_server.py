@@ -5,8 +5,7 @@ import json
 
 from forge_bot.git import Repository
 from forge_bot.temporal.temporal_server import TemporalPlace, name_queue
-from forge_bot.temporal.workflow_messages import RunBegin, Stands
-from forge_bot.temporal.workflows import ForgeRunWorkflow
+from forge_bot.temporal.workflows import ForgeRunWorkflow, RunBegin, Stands
 from tests.fakes import script
 from tests.mcp_server.test_four_doors import Way
 from tests.temporal.conftest import TASK

@@ -16,7 +16,7 @@ from forge_bot.cli.options import ServerChoice
 from forge_bot.cli.temporal_commands import work_for_server
 from forge_bot.errors import ForgeError
 from forge_bot.sentences import hint_of
-from forge_bot.temporal.workflow_messages import thread_workflow_id
+from forge_bot.temporal.workflows import thread_workflow_id
 from tests.bot.stage import SECRET, heard
 from tests.bot.test_order import Laptop
 from tests.fakes.github import FakeGitHub

@@ -5,12 +5,11 @@ not the client's.
 import asyncio
 import re
 import shutil
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import NamedTuple, assert_never
 
 from pydantic import JsonValue
 
-from forge_bot.agent.assignment import TryOutcome
 from forge_bot.engine import (
     Action,
     Checkpoint,
@@ -34,18 +33,18 @@ from forge_bot.mcp_server.client_runs.client_agents import (
     write_prompts,
 )
 from forge_bot.mcp_server.client_runs.client_reports import PUSH, PublishStep, make_publish_step
-from forge_bot.mcp_server.client_runs.client_tree import get_dispatch, note_step
+from forge_bot.mcp_server.client_runs.client_tree import Dispatch, get_dispatch, keep_dispatch
 from forge_bot.mcp_server.client_runs.person_answers import VIA, render_question
 from forge_bot.mcp_server.tool_results import artifact_address
 from forge_bot.mcp_server.tool_schemas import MODELS, ReportResult
 from forge_bot.runs.branch_for_merge import keep_run, peoples_commits
-from forge_bot.runs.builtin_actions import applied, not_done, prepared, verified, written
+from forge_bot.runs.builtin_actions import executed, not_done, written
 from forge_bot.runs.edit_checks.edit_tries import EditTries
 from forge_bot.runs.notifications import Notify, PhaseBegan
-from forge_bot.runs.project_commands.project import Project, project_of
+from forge_bot.runs.project_commands.project import project_of
 from forge_bot.runs.question import Question, gate_shown, open_question
 from forge_bot.runs.run import Run
-from forge_bot.values import PhaseId, TaskId
+from forge_bot.values import PhaseId
 
 _HINTS = {
     "spawn_agent": (
@@ -185,31 +184,11 @@ class _ClientHost:
         self.run.record(report, state, paths)
 
     def _execute(self, state: State, action: Exec) -> Report:
-        match action.operation:
-            case "prepare":
-                return self._run_beside(action, lambda project: prepared(action, self.run, project))
-            case "verify":
-                return self._run_beside(
-                    action, lambda project: verified(action, state, self.run, project)
-                )
-            case "apply-held":
-                report, self._paths = applied(action, state, self.run, self._try_patch)
-                return report
-            case "step":
-                from forge_bot.runs.perform_steps import step_performed
-
-                done, self._paths = step_performed(action, self.run)
-                return done
-            case "call-tools" | "pull-request" | "post-to-source" | "final-commit":
-                raise AssertionError(action.operation)
-
-    def _try_patch(self, task: TaskId, name: str) -> TryOutcome:
-        return EditTries(self.run, project_of(self.run, self.tell), self.tell).patch(task, name)
-
-    def _run_beside(self, action: Exec, do: Callable[[Project], Report]) -> Report:
         label = self.run.pipeline.phase(action.phase).label
         self.tell(PhaseBegan(phase=action.phase, label=label))
-        return do(project_of(self.run, self.tell))
+        tries = EditTries(self.run, project_of(self.run, self.tell), self.tell)
+        report, self._paths = executed(action, state, tries)
+        return report
 
 
 # -- the client's
@@ -291,9 +270,7 @@ def _describe_agents(run: Run, action: SpawnAgent, *, by_path: bool) -> dict[str
     }
     if not by_path:
         return {**fields, "prompt": join_prompts(prompts, tasks)}
-    place = write_prompts(run, action, prompts)
-    path = {"prompt_path": place.path, "prompt_characters": place.size}
-    return {**fields, "prompt": place.text, **path}
+    return {**fields, **write_prompts(run, action, prompts)}
 
 
 def _title_phase(run: Run, phase: PhaseId) -> str:
@@ -305,7 +282,7 @@ def _title_phase(run: Run, phase: PhaseId) -> str:
 
 def _hand_out_step(run: Run, action: Exec, step: PublishStep) -> ClientAction:
     name = f"{action.action_id}{PUSH}" if step.setup_only else action.action_id
-    note_step(run, name)
+    keep_dispatch(run.places, Dispatch(action_id=name))
     return _make_action(
         run,
         action,

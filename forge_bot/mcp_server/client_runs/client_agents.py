@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from forge_bot.artifacts.task_checks import normal_path, shared_file
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, FailureReason, head_of
-from forge_bot.errors import ActionUnnamed, ArtifactUnfit, NothingVisible
+from forge_bot.errors import ArtifactUnfit, NothingVisible
 from forge_bot.mcp_server.client_runs.client_tree import (
     Dispatch,
     check_bounds,
@@ -42,15 +43,9 @@ _COMPLAINTS = 2
 """Unfit artifacts that go straight back for the same action; the next one is recorded, and the
 pipeline decides."""
 
-LONGEST_WORDS = 4_000
-"""The most characters of a client's words about a failure."""
 
-
-def report_failure(run: Run, action: SpawnAgent, previous: Previous) -> PhaseReport:
-    """Report that the client's agent gave up."""
-    if not previous.action_id:
-        raise ActionUnnamed("A failure leaves nothing to see.")
-    words = previous.error[:LONGEST_WORDS]
+def tell_failed_agents(run: Run, action: SpawnAgent, previous: Previous, words: str) -> None:
+    """Report that the client's agent gave up, for each of its tasks."""
     tasks = action.parallel_task_ids or (None,)
     for task, usage in zip(tasks, _share_usage(previous, len(tasks)), strict=True):
         run.tell(
@@ -63,11 +58,6 @@ def report_failure(run: Run, action: SpawnAgent, previous: Previous) -> PhaseRep
                 usage=usage,
             )
         )
-    return PhaseReport(
-        state_updated=True,
-        next_action_hint="revision_required",
-        display_message=f"{run.pipeline.phase(action.phase).label}: no answer",
-    )
 
 
 def report_work(run: Run, action: SpawnAgent, previous: Previous) -> PhaseReport | None:
@@ -93,10 +83,17 @@ class _AgentReport:
         done = self._find_tasks_done(changed if implementing else ())
         if not done and not self.previous.action_id:
             return None
-        self._require_any(done)
-        check_bounds(self.run, changed, implementing=implementing)
+        if not done:
+            folder = self.run.workspace.relative
+            missing = ", ".join(f"{folder}/{name}" for name in self.names.values())
+            raise NothingVisible(
+                f"{self.action.action_id} asks for {missing}, which is not there or is what it was"
+                " before."
+            )
+        if not implementing:
+            check_bounds(self.run, changed)
         following = self._next_documents()
-        texts = {task: self._check_text(self.names[task], following) for task in done}
+        texts = {task: self._check_text(task, following) for task in done}
         shares: Shares = self._assign_files(done, changed, texts) if implementing else {}
         return self._record_documents(texts, shares, following)
 
@@ -119,17 +116,6 @@ class _AgentReport:
         alone = len(self.names) == 1
         return any(alone or _find_owner(self.run, path, tuple(self.names)) == task for path in code)
 
-    def _require_any(self, tasks: Sequence[TaskId | None]) -> None:
-        """Raise NothingVisible where no task was worked on."""
-        if tasks:
-            return
-        folder = self.run.workspace.relative
-        missing = ", ".join(f"{folder}/{name}" for name in self.names.values())
-        raise NothingVisible(
-            f"{self.action.action_id} asks for {missing}, which is not there or is what it was"
-            " before."
-        )
-
     def _next_documents(self) -> tuple[str, ...]:
         """Return the documents of later phases that the agent wrote too, up to the first that it
         did not.
@@ -150,15 +136,13 @@ class _AgentReport:
             words = f"{place} is not UTF-8: {error.reason} at byte {error.start}."
             raise ArtifactUnfit(words) from error
 
-    def _check_text(self, name: str, following: tuple[str, ...]) -> str:
+    def _check_text(self, task: TaskId | None, following: tuple[str, ...]) -> str:
         """Return the artifact's text. Raises ArtifactUnfit for problems that its author can fix."""
-        run, action = self.run, self.action
+        run, name = self.run, self.names[task]
         text, place = self._read_text(name), f"{run.workspace.relative}/{name}"
-        task = next((task for task, output in self.names.items() if output == name), None)
-        contract = answer_contract(run, action, task)
-        complaints = contract.complaints(text, following)
+        complaints = answer_contract(run, self.action, task).complaints(text, following)
         if complaints and self.dispatch.refused < _COMPLAINTS:
-            keep_dispatch(run, self.dispatch.replace(refused=self.dispatch.refused + 1))
+            keep_dispatch(run.places, self.dispatch.replace(refused=self.dispatch.refused + 1))
             raise ArtifactUnfit(f"{place} cannot be used as it is.", details=complaints)
         return text
 
@@ -183,10 +167,6 @@ class _AgentReport:
             shares[owner] += (path,)
         return shares
 
-    @property
-    def _label(self) -> str:
-        return self.run.pipeline.phase(self.action.phase).label
-
     def _record_documents(
         self,
         texts: Mapping[TaskId | None, str],
@@ -194,11 +174,19 @@ class _AgentReport:
         following: tuple[str, ...],
     ) -> PhaseReport:
         """Record the documents with the changes that belong to them, and tell their effect."""
-        usages = _share_usage(self.previous, len(texts))
-        reports = [
-            self._record_document(task, text, usage, shares.get(task, ()), following)
-            for (task, text), usage in zip(texts.items(), usages, strict=True)
-        ]
+        usages, reports = _share_usage(self.previous, len(texts)), list[ArtifactWritten]()
+        for (task, text), usage in zip(texts.items(), usages, strict=True):
+            report, committed = OutputApplier(self.run).land_files(
+                self.action, task, text, usage, shares.get(task, ()), following
+            )
+            self.run.tell(report, committed)
+            reports.append(report)
+        return self._describe_effect(reports, [name for name in self.names if name not in texts])
+
+    def _describe_effect(
+        self, reports: Sequence[ArtifactWritten], missing: Sequence[TaskId | None]
+    ) -> PhaseReport:
+        label = self.run.pipeline.phase(self.action.phase).label
         inspections = [report.inspection for report in reports]
         verdicts = [
             inspection.verdict for inspection in inspections if inspection.verdict is not None
@@ -208,7 +196,6 @@ class _AgentReport:
         )
         negative = worst is not None and not worst.positive
         unfit = any(inspection.problems for inspection in inspections)
-        missing = (task for task in self.names if task not in texts)
         return PhaseReport(
             state_updated=True,
             artifact_written=reports[0].artifact,
@@ -230,22 +217,8 @@ class _AgentReport:
                     ),
                 )
             ),
-            display_message=f"{self._label}{f': {worst.value}' if worst is not None else ''}",
+            display_message=f"{label}{f': {worst.value}' if worst is not None else ''}",
         )
-
-    def _record_document(
-        self,
-        task: TaskId | None,
-        text: str,
-        usage: Usage,
-        paths: tuple[str, ...],
-        following: tuple[str, ...],
-    ) -> ArtifactWritten:
-        report, committed = OutputApplier(self.run).land_files(
-            self.action, task, text, usage, paths, following
-        )
-        self.run.tell(report, committed)
-        return report
 
 
 def _find_owner(run: Run, path: str, tasks: Sequence[TaskId | None]) -> TaskId | None:
@@ -266,21 +239,6 @@ def _share_usage(previous: Previous, count: int) -> tuple[Usage, ...]:
     other = Usage(calls=1, cost=None, model=previous.model)
     first = other.replace(input_tokens=previous.tokens, duration_ms=previous.duration_ms)
     return (first, *(other,) * (count - 1))
-
-
-class PromptPath(NamedTuple):
-    """The file of a prompt, with `{task}` where there is one for each task; and the characters of
-    the longest.
-    """
-
-    path: str
-    size: int
-
-    @property
-    def text(self) -> str:
-        """Return the prompt that leads an agent to it."""
-        which = ", with the id of your task for {task}" if "{task}" in self.path else ""
-        return f"Read {self.path}{which} ({self.size:,} characters) whole, and do what it says."
 
 
 def make_prompts(run: Run, action: SpawnAgent) -> tuple[tuple[Prompt, ...], tuple[str, ...]]:
@@ -316,8 +274,10 @@ def join_prompts(prompts: Sequence[Prompt], tasks: Sequence[str]) -> str:
     return "\n".join((prompts[0].system, prompts[0].role, which, "", *parts))
 
 
-def write_prompts(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> PromptPath:
-    """Write the prompts where git does not see them, and return their place."""
+def write_prompts(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> dict[str, JsonValue]:
+    """Write the prompts where git does not see them. Return the prompt that leads an agent to its
+    file, the path with `{task}` where there is one for each, and the characters of the longest.
+    """
     folder = prompt_folder(run)
     write_whole(folder.parent / ".gitignore", "*\n")
     tasks = action.parallel_task_ids
@@ -326,7 +286,10 @@ def write_prompts(run: Run, action: SpawnAgent, prompts: Sequence[Prompt]) -> Pr
         write_whole(folder / name, prompt.text)
     name = f"{action.phase}-{{task}}.md" if len(prompts) > 1 else names[0]
     path = (folder / name).relative_to(run.tree.path).as_posix()
-    return PromptPath(path, max(len(prompt.text) for prompt in prompts))
+    size = max(len(prompt.text) for prompt in prompts)
+    which = ", with the id of your task for {task}" if len(prompts) > 1 else ""
+    words = f"Read {path}{which} ({size:,} characters) whole, and do what it says."
+    return {"prompt": words, "prompt_path": path, "prompt_characters": size}
 
 
 def prompt_folder(run: Run) -> Path:

@@ -10,14 +10,11 @@ from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import ActionFailed, PublicationAsked, Published, head_of
 from forge_bot.errors import ActionUnnamed, NothingVisible, WrongAction
 from forge_bot.forge import comment_command, pull_request_command
-from forge_bot.mcp_server.client_runs.client_agents import (
-    LONGEST_WORDS,
-    report_failure,
-    report_work,
-)
-from forge_bot.mcp_server.client_runs.client_tree import name_outstanding_step
+from forge_bot.interaction.pull_request import PullRequestText
+from forge_bot.mcp_server.client_runs.client_agents import report_work, tell_failed_agents
+from forge_bot.mcp_server.client_runs.client_tree import last_dispatch
 from forge_bot.mcp_server.tool_schemas import PhaseReport, Previous
-from forge_bot.runs.branch_for_merge import offer
+from forge_bot.runs.branch_for_merge import Offer, offer
 from forge_bot.runs.builtin_actions import written
 from forge_bot.runs.publish_result import (
     PULL_REQUEST,
@@ -30,6 +27,12 @@ from forge_bot.runs.this_process import now
 
 PUSH = ".push"
 """The addition to an action's id for the step that only prepares the publication."""
+
+_OURS = {"prepare", "verify", "apply-held", "call-tools"}
+"""Operations that our own process does, whatever a client claims."""
+
+_LONGEST_WORDS = 4_000
+"""The most characters of a client's words about a failure."""
 
 _URL = re.compile(r"https?://[^\s\"'<>]+/(?:pull|pulls|merge_requests)/\d+", re.IGNORECASE)
 
@@ -45,13 +48,13 @@ def record_client_report(run: Run, previous: Previous) -> PhaseReport | None:
         return None
     if name and name.removesuffix(PUSH) != action.action_id:
         raise WrongAction(f"{name} is not outstanding; what is: {action.action_id}.")
+    if isinstance(action, Exec) and action.operation in _OURS:
+        return None
+    if previous.error and isinstance(action, SpawnAgent | WriteFile | Exec):
+        return _report_failure(run, action, previous)
     match action:
         case SpawnAgent():
-            return (
-                report_failure(run, action, previous)
-                if previous.error
-                else report_work(run, action, previous)
-            )
+            return report_work(run, action, previous)
         case WriteFile():
             return _report_file(run, action, previous)
         case Exec():
@@ -65,15 +68,31 @@ def _is_known(run: Run, name: str) -> bool:
     return any(key == plain or key.startswith(f"{plain}/") for key in run.state.seen)
 
 
+def _report_failure(
+    run: Run, action: SpawnAgent | WriteFile | Exec, previous: Previous
+) -> PhaseReport:
+    """Report that the client failed. An agent is asked once more; of a file or a command a person
+    decides whether it is tried again.
+    """
+    if not previous.action_id:
+        raise ActionUnnamed("A failure leaves nothing to see.")
+    words = previous.error[:_LONGEST_WORDS]
+    if isinstance(action, SpawnAgent):
+        tell_failed_agents(run, action, previous, words)
+    else:
+        run.tell(ActionFailed(**head_of(action.action_id, now()), message=words))
+    return PhaseReport(
+        state_updated=True,
+        next_action_hint="revision_required",
+        display_message=f"{run.pipeline.phase(action.phase).label}: failed",
+    )
+
+
 # -- files and commands
 # --------------------------------------------------------------------------------------------------
 
 
 def _report_file(run: Run, action: WriteFile, previous: Previous) -> PhaseReport | None:
-    if previous.error:
-        if not previous.action_id:
-            raise ActionUnnamed("A failure leaves nothing to see.")
-        return _report_failure(run, action, previous.error)
     raw = run.workspace.read_bytes(action.path)
     if raw is None or raw.decode("utf-8", "replace").strip() != action.content.strip():
         if not previous.action_id:
@@ -94,35 +113,16 @@ def _report_file(run: Run, action: WriteFile, previous: Previous) -> PhaseReport
     )
 
 
-def _report_failure(run: Run, action: WriteFile | Exec, error: str) -> PhaseReport:
-    """Report that the client failed; a person decides whether it is tried again."""
-    run.tell(
-        ActionFailed(
-            **head_of(action.action_id, now()),
-            message=error[:LONGEST_WORDS],
-        )
-    )
-    return PhaseReport(
-        state_updated=True,
-        next_action_hint="revision_required",
-        display_message=f"{run.pipeline.phase(action.phase).label}: failed",
-    )
-
-
-def _report_command(run: Run, action: Exec, previous: Previous) -> PhaseReport | None:
-    if action.operation in {"prepare", "verify", "apply-held", "call-tools"}:
-        # Our own process does these, whatever a client claims.
-        return None
+def _report_command(run: Run, action: Exec, previous: Previous) -> PhaseReport:
     label = run.pipeline.phase(action.phase).label
-    if previous.error:
-        return _report_failure(run, action, previous.error)
-    name = f"{action.action_id}{PUSH}" if previous.setup_only else previous.action_id
-    name = name or name_outstanding_step(run, action)
-    last = action.operation == "final-commit"
-    if name.endswith(PUSH) or last:
+    step = last_dispatch(run.places)
+    # A host that knows no ids reports the step that was handed out last.
+    name = previous.action_id or (step.action_id if step is not None else "")
+    only_pushed = previous.setup_only or name == f"{action.action_id}{PUSH}"
+    if only_pushed or action.operation == "final-commit":
         if not is_pushed(run):
             raise NothingVisible(f"{run.state.branch} is not at its remote as it is here.")
-        if name.endswith(PUSH):
+        if only_pushed:
             return PhaseReport(
                 state_updated=False,
                 next_action_hint="setup_continue",
@@ -176,10 +176,7 @@ def _open_pull_request(run: Run, action: Exec) -> PublishStep | Published:
         return report_publication(
             run, action, f"there is no remote to open a pull request at; its text is {PULL_REQUEST}"
         )
-    if not is_pushed(run):
-        return _push_branches(run)
-    wanted = wanted_pull_request(run, offered.branch, written)
-    return PublishStep(pull_request_command(wanted, whole=True))
+    return _push_and_offer(run, offered, written)
 
 
 def _list_branches(run: Run) -> tuple[str, ...]:
@@ -216,15 +213,16 @@ def _push_last(run: Run, action: Exec) -> PublishStep | Published:
     if not run.state.pull_request:
         place = offered.branch or run.state.branch
         return report_publication(run, action, f"the work is on the branch {place}")
+    return _push_and_offer(run, offered, pull_request_text(run, offered))
+
+
+def _push_and_offer(run: Run, offered: Offer, written: PullRequestText) -> PublishStep:
+    """Return the step that pushes the branches; once they are pushed, that of the pull request."""
     if not is_pushed(run):
-        return _push_branches(run)
-    wanted = wanted_pull_request(run, offered.branch, pull_request_text(run, offered))
+        push = ("git", "push", "--set-upstream", "origin", *_list_branches(run))
+        return PublishStep(push, setup_only=True)
+    wanted = wanted_pull_request(run, offered.branch, written)
     return PublishStep(pull_request_command(wanted, run.state.pull_request, whole=True))
-
-
-def _push_branches(run: Run) -> PublishStep:
-    names = _list_branches(run)
-    return PublishStep(("git", "push", "--set-upstream", "origin", *names), setup_only=True)
 
 
 def report_publication(run: Run, action: Exec, detail: str, url: str = "") -> Published:

@@ -5,7 +5,9 @@ report.
 import os
 from itertools import takewhile
 
-from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent, WriteFile
+from pydantic import Field
+
+from forge_bot.engine import Action, Checkpoint, Done, HumanGate, SpawnAgent
 from forge_bot.errors import ForeignCommits, OutOfBounds
 from forge_bot.git import blob_id
 from forge_bot.runs.project_commands.commit_profile import Profile, profile_at
@@ -22,26 +24,23 @@ _KEEPS = "keeps the changes; then report again: the run commits by itself."
 
 
 class Dispatch(Frozen):
-    """The state of the tree when an action was handed out for the first time."""
+    """The state of the tree when an action was handed out for the first time; without an action, a
+    clean tree in which a run began on this machine.
+    """
 
-    action_id: str
-    dirty: dict[str, str]
-    outputs: dict[str, str]
+    action_id: str = ""
+    dirty: dict[str, str] = Field(default={}, description="blobs of changed files, by path")
+    outputs: dict[str, str] = Field(default={}, description="blobs of its documents, by name")
     head: str = ""
     refused: int = 0
 
 
 def list_outputs(action: Action) -> tuple[str, ...]:
-    """Return the artifacts that an action asks for."""
-    match action:
-        case SpawnAgent(parallel_task_ids=tasks) if tasks:
-            return tuple(action.output_file.replace("{task}", task) for task in tasks)
-        case SpawnAgent():
-            return (action.output_file,)
-        case WriteFile():
-            return (action.path,)
-        case _:
-            return ()
+    """Return the artifacts that an action asks agents for."""
+    if not isinstance(action, SpawnAgent):
+        return ()
+    tasks = action.parallel_task_ids or ("",)
+    return tuple(action.output_file.replace("{task}", task) for task in tasks)
 
 
 def get_dispatch(run: Run, action: Action) -> Dispatch:
@@ -51,7 +50,7 @@ def get_dispatch(run: Run, action: Action) -> Dispatch:
     If the same action is requested again, earlier changes still count as its changes. On a machine
     where the action was never handed out, everything uncommitted counts.
     """
-    known = read_kept(run.places.home / _FILE, Dispatch)
+    known = last_dispatch(run.places)
     if known is not None and known.action_id == action.action_id:
         return known
     fresh = Dispatch(
@@ -64,40 +63,20 @@ def get_dispatch(run: Run, action: Action) -> Dispatch:
         ),
         head=run.tree.commit_id(),
     )
-    keep_dispatch(run, fresh)
+    keep_dispatch(run.places, fresh)
     return fresh
 
 
-def read_head_at_dispatch(spots: RunPaths) -> str:
-    """Return the commit at which an action was handed out last; empty if none was."""
-    known = read_kept(spots.home / _FILE, Dispatch)
-    return known.head if known is not None else ""
-
-
-def name_outstanding_step(run: Run, action: Action) -> str:
-    """Return the name of an action's step that was handed out last; that of the action if no part
-    of it was.
+def last_dispatch(places: RunPaths) -> Dispatch | None:
+    """Return what was noted when an action was handed out last; None on a machine where none
+    was.
     """
-    known = read_kept(run.places.home / _FILE, Dispatch)
-    name = known.action_id if known is not None else ""
-    return name if name.startswith(action.action_id) else action.action_id
+    return read_kept(places.home / _FILE, Dispatch)
 
 
-def note_step(run: Run, name: str) -> None:
-    """Note the step of a publication that is handed out."""
-    keep_dispatch(run, Dispatch(action_id=name, dirty={}, outputs={}))
-
-
-def keep_dispatch(run: Run, dispatch: Dispatch) -> None:
+def keep_dispatch(places: RunPaths, dispatch: Dispatch) -> None:
     """Store it beside the run's journal: it is about this machine's tree, no part of the record."""
-    write_whole(run.places.home / _FILE, dispatch.model_dump_json())
-
-
-def note_beginning(spots: RunPaths) -> None:
-    """Note that a run began on this machine, in a clean tree. So files that are changed at its
-    first action are not its agent's.
-    """
-    write_whole(spots.home / _FILE, Dispatch(action_id="", dirty={}, outputs={}).model_dump_json())
+    write_whole(places.home / _FILE, dispatch.model_dump_json())
 
 
 def is_visible(run: Run, dispatch: Dispatch, name: str) -> bool:
@@ -112,10 +91,8 @@ def list_changes(run: Run, dispatch: Dispatch) -> tuple[str, ...]:
     return tuple(path for path, blob in now.items() if dispatch.dirty.get(path) != blob)
 
 
-def check_bounds(run: Run, changed: tuple[str, ...], *, implementing: bool) -> None:
+def check_bounds(run: Run, changed: tuple[str, ...]) -> None:
     """Refuse a change of code in a phase that only writes a document."""
-    if implementing:
-        return
     tracked = {change.path for change in run.tree.status() if not change.untracked}
     wrong = [path for path in changed if path in tracked]
     if wrong:
@@ -174,7 +151,8 @@ def check_foreign_commits(run: Run) -> tuple[str, ...]:
     """
     if run.tree.beside:
         _check_beside(run)
-    here, known = run.tree.commit_id(), read_head_at_dispatch(run.places)
+    here, last = run.tree.commit_id(), last_dispatch(run.places)
+    known = last.head if last is not None else ""
     if known and not run.repository.contains(here, known):
         raise ForeignCommits(
             f"The branch was taken back or rewritten: {known[:_SHORT]} is no longer on it.",

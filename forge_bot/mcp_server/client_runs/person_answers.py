@@ -2,16 +2,14 @@
 was shown, and recorded with the way it came.
 """
 
-from typing import NamedTuple
-
 from forge_bot.artifacts.markdown import lower_headings
 from forge_bot.engine import Checkpoint, HumanGate
 from forge_bot.engine.gates import BOUND
 from forge_bot.engine.reports import Answer, Answered
 from forge_bot.errors import AnswerNotOffered, NoGateOpen, WrongAction
-from forge_bot.gate import parse_comment
 from forge_bot.gate.flags import read_approval
-from forge_bot.gate.grammar import Approve, Mistyped, PostSummary
+from forge_bot.gate.grammar import AnswerCommand, Approve, Mistyped, PostSummary
+from forge_bot.gate.parse_comment import read_answer
 from forge_bot.prompts import escape
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.question import Question, ShownDocument
@@ -35,31 +33,17 @@ _HOW_TO_ANSWER = (
 _ASK_AGAIN = "Ask the question again: pipeline_next_action without user_response."
 
 
-class SpokenAnswer(NamedTuple):
-    """An answer that was read."""
-
-    reply: PersonAnswer
-    digest: str | None
-
-
-def read_answer(text: str, digest: str, *, takes_words: bool = False) -> SpokenAnswer:
+def read_spoken(text: str, *, takes_words: bool = False) -> AnswerCommand:
     """Read `approve`, `approve 1a2b3c4`, `reject notes`, `done`, `skip`, `post` or `abandon`; where
     an agent asks, any words.
 
     Raises AnswerNotOffered for every other text: it is no answer, and above all no yes.
     """
-    command = parse_comment.read_answer(text[: _LONGEST_NOTES + 100], takes_words=takes_words)
+    command = read_answer(text[: _LONGEST_NOTES + 100], takes_words=takes_words)
     if isinstance(command, Mistyped):
         words = f"“{text.strip()[:60]}” does not answer the question: {command.hint}"
         raise AnswerNotOffered(words, hint=_HOW_TO_ANSWER)
-    reply = person_answer(command)
-    named = digest.strip() or None
-    if isinstance(command, Approve | PostSummary) and command.digest is not None:
-        named = command.digest
-    return SpokenAnswer(
-        reply.replace(notes=reply.notes[:_LONGEST_NOTES]),
-        named if reply.answer in BOUND else None,
-    )
+    return command
 
 
 def pass_on_answer(run: Run, text: str, digest: str, action_id: str, client: str) -> str:
@@ -69,7 +53,7 @@ def pass_on_answer(run: Run, text: str, digest: str, action_id: str, client: str
     """
     action = run.action
     takes_words = isinstance(action, Checkpoint) and Answer.ANSWER in action.options
-    reply, named = read_answer(text, digest, takes_words=takes_words)
+    command = read_spoken(text, takes_words=takes_words)
     if action_id and action_id != action.action_id:
         return _explain_late_answer(run, action_id)
     if not isinstance(action, Checkpoint | HumanGate):
@@ -80,7 +64,9 @@ def pass_on_answer(run: Run, text: str, digest: str, action_id: str, client: str
                 " run stands."
             ),
         )
-    return _record_reply(run, reply, named, VIA, f"{client or 'an MCP client'}, unverified")
+    named = command.digest if isinstance(command, Approve | PostSummary) else None
+    by = f"{client or 'an MCP client'}, unverified"
+    return _record_reply(run, person_answer(command), named or digest.strip(), VIA, by)
 
 
 def record_answer(run: Run, action_id: str, reply: PersonAnswer, digest: str, *, cut: bool) -> str:
@@ -89,16 +75,16 @@ def record_answer(run: Run, action_id: str, reply: PersonAnswer, digest: str, *,
 
     Raises like it. `cut`: only the beginning of a document was shown.
     """
-    reply = _read_condition(reply.replace(notes=reply.notes[:_LONGEST_NOTES]))
+    reply = _read_condition(reply)
     if run.action.action_id != action_id:
         return _explain_late_answer(run, action_id)
-    named = digest if reply.answer in BOUND and digest else None
     via = f"{VIA_CLIENT}, documents cut" if cut else VIA_CLIENT
-    return _record_reply(run, reply, named, via, local_user())
+    return _record_reply(run, reply, digest, via, local_user())
 
 
-def _record_reply(run: Run, reply: PersonAnswer, digest: str | None, via: str, by: str) -> str:
-    report = answer(run, reply, via, digest, by=by)
+def _record_reply(run: Run, reply: PersonAnswer, digest: str, via: str, by: str) -> str:
+    named = (digest or None) if reply.answer in BOUND else None
+    report = answer(run, reply.replace(notes=reply.notes[:_LONGEST_NOTES]), via, named, by=by)
     run.tell(report)
     return counted(report)
 
@@ -152,15 +138,9 @@ _BELOW = 3
 """Levels by which the headings of a document are lowered, so that they stand below our own."""
 
 
-class Presented(NamedTuple):
-    """A question in words for a person, and the documents of which only the beginning is in it."""
-
-    text: str
-    cut: tuple[str, ...] = ()
-
-
-def render_question(asked: Question, run: str, workspace: str) -> Presented:
-    """Return the question as Markdown, then the documents.
+def render_question(asked: Question, run: str, workspace: str) -> tuple[str, tuple[str, ...]]:
+    """Return the question as Markdown with the documents behind it, and the names of those of which
+    only the beginning is there.
 
     A document that does not fit is cut at its end. The cut names the place of the whole document.
     """
@@ -180,7 +160,7 @@ def render_question(asked: Question, run: str, workspace: str) -> Presented:
             " counts for the whole. Read it there first."
         )
     papers = [_render_document(document, most, run, workspace) for document in documents]
-    return Presented("\n\n".join([*parts, *papers]), cut)
+    return "\n\n".join([*parts, *papers]), cut
 
 
 def _render_document(document: ShownDocument, size: int, run: str, workspace: str) -> str:

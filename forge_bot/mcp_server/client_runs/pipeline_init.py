@@ -1,12 +1,13 @@
 """`pipeline_init`: what the input is, and whether a run of it exists; nothing is written.
 
 The source of a task is an issue by its whole URL, a run's folder, or words. An issue that a host
-read becomes a draft, with the effort that its labels, type and points tell.
+read becomes a draft.
 """
 
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 from pydantic import JsonValue
 
@@ -16,17 +17,11 @@ from forge_bot.gate.flags import TaskFlags, read_task_flags
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
 from forge_bot.runs.find_runs import RunInfo, checked_out
-from forge_bot.runs.request_draft import (
-    EffortGuess,
-    RequestDraft,
-    draft_from,
-    draft_from_words,
-    guess_effort,
-)
+from forge_bot.runs.request_draft import RequestDraft, draft_from, draft_from_words
 from forge_bot.runs.run_snapshot import run_snapshot
 from forge_bot.runs.this_process import now
 from forge_bot.store.run_folder import SPECS, slug, workspace_name
-from forge_bot.values import Effort, Frozen, Source, source_of_issue
+from forge_bot.values import Effort, Source, source_of_issue
 
 _SHORTEST = 3
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -105,40 +100,17 @@ def describe_fetch(source: Source) -> dict[str, JsonValue]:
     return {}
 
 
-class IssueContext(Frozen):
-    """A draft, and what its tracker says about its size."""
-
-    draft: RequestDraft
-    effort: EffortGuess
-
-
-def make_issue_context(
-    text: str, source: Source, context: ExternalContext | None, flag: Effort | None
-) -> IssueContext:
-    """The ticket for words, or for an issue that was read. Raises ContextMissing, EmptyTask,
+def make_draft(text: str, source: Source, issue: ExternalContext) -> RequestDraft:
+    """The draft for words, or for an issue that was read. Raises ContextMissing, EmptyTask,
     TaskTooLarge.
     """
-    issue = context or ExternalContext()
-    if source.type == "text":
-        draft = _make_draft(text)
-    elif not issue.title.strip() and not (issue.body or "").strip():
-        needed = describe_fetch(source).get("instruction", f"pass {_FIELDS}")
-        raise ContextMissing(
-            f"What {source.url or 'the issue'} says is not known here.", details=(str(needed),)
-        )
-    else:
-        draft = draft_from(issue.title, issue.body or "", source, issue.label_names, issue.type)
-    effort = guess_effort(
-        flag=flag.value if flag is not None else None,
-        labels=draft.labels,
-        issue_type=draft.issue_type,
-        story_points=issue.points if source.type != "text" else None,
-        text=draft.words,
-    )
-    return IssueContext(draft=draft, effort=effort)
-
-
-def _make_draft(text: str) -> RequestDraft:
+    if source.type != "text":
+        if not issue.says_anything:
+            needed = describe_fetch(source).get("instruction", f"pass {_FIELDS}")
+            raise ContextMissing(
+                f"What {source.url or 'the issue'} says is not known here.", details=(str(needed),)
+            )
+        return draft_from(issue.title, issue.body or "", source, issue.label_names, issue.type)
     try:
         return draft_from_words(text)
     except EmptyTask as error:
@@ -152,18 +124,16 @@ def describe_request(draft: RequestDraft) -> str:
     return draft.text if whole else f"{draft.title}\n\n{draft.text}".strip()
 
 
-def apply_edit(ticket: IssueContext, body: str) -> IssueContext:
-    """Return the ticket of an issue with the text as a person edited it; its title stays. Raises
+def apply_edit(draft: RequestDraft, body: str) -> RequestDraft:
+    """Return the draft of an issue with the text as a person edited it; its title stays. Raises
     TaskTooLarge.
     """
-    words, draft = body.replace("\r\n", "\n").strip(), ticket.draft
+    words = body.replace("\r\n", "\n").strip()
     if words in {"", describe_request(draft).strip()}:
-        return ticket
+        return draft
     first, _, rest = words.partition("\n")
     text = rest if first.strip() == draft.title else words
-    return ticket.replace(
-        draft=draft_from(draft.title, text, draft.source, draft.labels, draft.issue_type)
-    )
+    return draft_from(draft.title, text, draft.source, draft.labels, draft.issue_type)
 
 
 def decide_source(
@@ -182,7 +152,7 @@ def decide_source(
             return Source(type="issue", id=source_id, url=address)
         problem = source if isinstance(source, str) else ""
         raise BadArguments(f"{address!r} is the address of no issue. {problem}".strip())
-    if context is not None and (context.title.strip() or (context.body or "").strip()):
+    if context is not None and context.says_anything:
         return Source(type=context.tracker, id=source_id)
     return Source()
 
@@ -239,17 +209,13 @@ def _find_run(served: ServedRepository, core: str, source: Source) -> RunInfo | 
     name = read_run_name(core) if source.type == "workspace" else core
     if named := next((info for info in every if name in {info.name, info.branch}), None):
         return named
-    under_way = (info for info in every if source.url and not info.ended)
-    return next((info for info in under_way if _is_about(served, info, source)), None)
-
-
-def _is_about(served: ServedRepository, info: RunInfo, source: Source) -> bool:
-    """Return whether a run is about this very issue."""
-    try:
-        known = run_snapshot(served.repository, info, served.config).state.source
-    except ForgeError:
-        return False
-    return known.url.rstrip("/").casefold() == source.url.rstrip("/").casefold()
+    for info in (info for info in every if source.url and not info.ended):
+        # The address decides: an issue of another repository may have the same number.
+        with suppress(ForgeError):
+            known = run_snapshot(served.repository, info, served.config).state.source
+            if known.url.rstrip("/").casefold() == source.url.rstrip("/").casefold():
+                return info
+    return None
 
 
 def _make_flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:

@@ -17,13 +17,12 @@ from forge_bot.errors import (
 )
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
-from forge_bot.mcp_server.client_runs.client_tree import note_beginning
+from forge_bot.mcp_server.client_runs.client_tree import Dispatch, keep_dispatch
 from forge_bot.mcp_server.client_runs.pipeline_init import (
-    IssueContext,
     apply_edit,
     decide_source,
     describe_request,
-    make_issue_context,
+    make_draft,
 )
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import (
@@ -46,6 +45,7 @@ from forge_bot.runs.find_runs import checked_out, raw_file
 from forge_bot.runs.perform_steps import inputs_of
 from forge_bot.runs.project_commands.commit_profile import check_testable, profile_at
 from forge_bot.runs.question import Choice
+from forge_bot.runs.request_draft import EffortGuess, RequestDraft, guess_effort
 from forge_bot.runs.this_process import local_user
 from forge_bot.sentences import listed
 from forge_bot.settings.load_pipeline import load_pipeline
@@ -87,10 +87,20 @@ class _Call(Frozen):
         """Return the source of the task. Raises BadArguments."""
         return decide_source(self.source_url, self.source_id, self.task_text, self.external_context)
 
-    def ticket(self, effort: Effort | None, text: str = "") -> IssueContext:
-        """Return the ticket with these words, and the effort of a person."""
-        return make_issue_context(
-            text or self.task_text, self.source, self.external_context, effort
+    def draft(self, text: str = "") -> RequestDraft:
+        """Return the draft of the task; of one in words, with these in place of them."""
+        issue = self.external_context or ExternalContext()
+        return make_draft(text or self.task_text, self.source, issue)
+
+    def guess(self, draft: RequestDraft) -> EffortGuess:
+        """Return the effort that the flag, or labels, type, points and words of the task tell."""
+        flag, issue = self.flags.effort_override, self.external_context
+        return guess_effort(
+            draft.words,
+            flag=flag.value if flag is not None else None,
+            labels=draft.labels,
+            issue_type=draft.issue_type,
+            story_points=issue.points if issue and draft.source.type != "text" else None,
         )
 
 
@@ -108,11 +118,11 @@ class Confirmations:
         pipeline = load_pipeline(call.flags.pipeline or served.config.pipeline, served.path)
         if call.user_confirmation is not None:
             return _begin_run(served, pipeline, call, call.user_confirmation)
-        ticket, flags = call.ticket(call.flags.effort_override), call.flags
+        draft, flags = call.draft(), call.flags
         discusses = flags.discuss and not flags.auto and call.source.type == "text"
         if discusses and _ANSWERS not in call.task_text:
             return _ask_questions()
-        return _ask_effort(served, pipeline, ticket, call)
+        return _ask_effort(served, pipeline, draft, call)
 
     def _read_call(self, given: Mapping[str, Any]) -> _Call:
         """Return the call with what earlier ones for its workspace said and it does not repeat. The
@@ -144,24 +154,24 @@ def _ask_questions() -> BeforeRun:
         {"needs_discussion": {"questions": questions, "message": _PLEASE}},
         {
             "hints": {"next": "ask the person, then call again with discussion_answers"},
-            "ui": form.shown,
+            "ui": form.model_dump(mode="json"),
         },
     )
 
 
 def _ask_effort(
-    served: ServedRepository, pipeline: Pipeline, ticket: IssueContext, call: _Call
+    served: ServedRepository, pipeline: Pipeline, draft: RequestDraft, call: _Call
 ) -> BeforeRun:
     """Return the question before a run begins, with the amount at which such a run asks again."""
-    effort, auto = ticket.effort.effort, call.flags.auto
+    guess, auto = call.guess(draft), call.flags.auto
     branch = checked_out(served.repository) or call.flags.current_branch or ""
     budget = limits(_choose_budget(served, call))
     stops = f"The run stops to ask at {budget}. " if budget else ""
     shown: dict[str, JsonValue] = {
-        "detected_effort": effort.value,
+        "detected_effort": guess.effort.value,
         "current_branch": branch,
         "is_main_branch": branch in _MAIN or branch == served.repository.default_branch(),
-        "enriched_request_body": describe_request(ticket.draft),
+        "enriched_request_body": describe_request(draft),
     }
     skipped = {
         level: [
@@ -181,14 +191,14 @@ def _ask_effort(
     body: dict[str, JsonValue] = {
         **shown,
         "effort_options": {
-            level.value: {"skipped_phases": [*left_out], "recommended": level is effort}
+            level.value: {"skipped_phases": [*left_out], "recommended": level is guess.effort}
             for level, left_out in skipped.items()
         },
-        "message": f'Detected effort="{effort}" ({ticket.effort.reason}). {stops}{_ASK}',
+        "message": f'Detected effort="{guess.effort}" ({guess.reason}). {stops}{_ASK}',
     }
     meta: dict[str, JsonValue] = {
         "hints": {"next": "ask the person, then call again with user_confirmation"},
-        "ui": form.shown,
+        "ui": form.model_dump(mode="json"),
     }
     return BeforeRun({"needs_user_confirmation": body}, meta)
 
@@ -207,7 +217,14 @@ def _begin_run(
     else:
         profile = profile_at(repository, repository.head().commit, served.config)
         check_testable(profile, served.config)
-    info = create_run(repository, beginning, pipeline, external_worktree=True, note=note_beginning)
+    # Files that are changed at its first action are then not its agent's.
+    info = create_run(
+        repository,
+        beginning,
+        pipeline,
+        external_worktree=True,
+        note=lambda places: keep_dispatch(places, Dispatch()),
+    )
     effort = beginning.plan.effort
     request = raw_file(repository, info, "request.md") or b""
     creates = not repository.branch_exists(info.branch)
@@ -229,14 +246,21 @@ def _begin_run(
 
 def _make_new_run(served: ServedRepository, call: _Call, chosen: Confirmation) -> NewRun:
     enriched = chosen.enriched_request_body.strip()
-    if call.source.type == "text":
-        ticket = call.ticket(chosen.effort, enriched)
-    else:
-        ticket = apply_edit(call.ticket(chosen.effort), enriched)
+    is_text = call.source.type == "text"
+    draft = call.draft(enriched) if is_text else apply_edit(call.draft(), enriched)
+    plan = plan_for(
+        served.repository,
+        draft,
+        effort=chosen.effort.value,
+        name=chosen.workspace_slug.strip() or None,
+        branch=None,
+        here=chosen.use_current_branch,
+        external_worktree=True,
+    )
     flags = call.flags
     return NewRun(
-        draft=ticket.draft,
-        plan=_make_plan(served, ticket, chosen),
+        draft=draft,
+        plan=plan.replace(effort_reason="the effort that was confirmed"),
         flags=RunFlags(
             **flags.model_dump(include={"auto", "skip_pr", "debug", "discuss"}),
             scope=scope_folder(served.repository, flags.scope),
@@ -248,19 +272,6 @@ def _make_new_run(served: ServedRepository, call: _Call, chosen: Confirmation) -
 
 def _choose_budget(served: ServedRepository, call: _Call) -> Amount:
     return Amount(call.flags.budget, call.flags.budget_tokens) or served.config.amount
-
-
-def _make_plan(served: ServedRepository, ticket: IssueContext, chosen: Confirmation) -> RunPlan:
-    plan = plan_for(
-        served.repository,
-        ticket.draft,
-        effort=chosen.effort.value,
-        name=chosen.workspace_slug.strip() or None,
-        branch=None,
-        here=chosen.use_current_branch,
-        external_worktree=True,
-    )
-    return plan.replace(effort_reason="the effort that was confirmed")
 
 
 def _check_tree(served: ServedRepository, plan: RunPlan) -> None:

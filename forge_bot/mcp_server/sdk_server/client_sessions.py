@@ -101,24 +101,12 @@ def client_name(ctx: Context[Any, Any]) -> str:
 
 def _progress_words(notice: "Notice") -> str:
     # The engine stands behind these: by now it is here, and a server that starts has no need of it.
-    from forge_bot.runs.notifications import (
-        CommandBegan,
-        CommandEnded,
-        Message,
-        PhaseBegan,
-    )
+    from forge_bot.runs.notifications import CommandBegan, log_line
 
-    match notice:
-        case PhaseBegan():
-            return notice.label
-        case CommandBegan():
-            return f"{notice.name.value}: {' '.join(notice.argv)}"
-        case CommandEnded():
-            return f"{notice.result.name.value} ended with {notice.result.exit_code}"
-        case Message():
-            return notice.text
-        case _:
-            return ""
+    if isinstance(notice, CommandBegan):
+        return f"{notice.name.value}: {' '.join(notice.argv)}"
+    line = log_line(notice)
+    return line.text if line is not None else ""
 
 
 _LISTING = "tools/list"

@@ -30,13 +30,7 @@ from pydantic import JsonValue, ValidationError
 from forge_bot.errors import ForgeError
 from forge_bot.mcp_server.sdk_server.client_sessions import SessionPolicy, may_change
 from forge_bot.mcp_server.sdk_server.protocol import ROOTS, ForgeServer, list_problems
-from forge_bot.mcp_server.sdk_server.tools import (
-    add_begin_tool,
-    add_loop_tool,
-    add_report_tool,
-    add_side_tools,
-    add_task_tool,
-)
+from forge_bot.mcp_server.sdk_server.tools import add_tools
 from forge_bot.mcp_server.tool_results import describe_error, make_sendable
 
 if TYPE_CHECKING:
@@ -64,16 +58,7 @@ def make_server(folder: Path | None, *, debug: bool = False, by_path: bool = Fal
     client has open.
     """
     server = ForgeServer(folder, debug=debug, by_path=by_path)
-    for add in (
-        add_task_tool,
-        add_begin_tool,
-        add_loop_tool,
-        add_report_tool,
-        add_side_tools,
-        add_resources,
-        add_prompts,
-        add_completion,
-    ):
+    for add in (add_tools, _add_project, _add_runs, _add_server, add_prompts, add_completion):
         add(server)
     return server
 
@@ -192,11 +177,8 @@ _SCHEMAS = {
 }
 
 
-def add_resources(server: ForgeServer) -> None:
-    """All resources and templates."""
-    _add_project(server)
-    _add_runs(server)
-    _add_server(server)
+# -- resources
+# --------------------------------------------------------------------------------------------------
 
 
 def _add_project(server: ForgeServer) -> None:

@@ -51,8 +51,13 @@ WRITES = ToolAnnotations(
 )
 
 
-def add_task_tool(server: ForgeServer) -> None:
-    """Add the tool that reads a task."""
+def add_tools(server: ForgeServer) -> None:
+    """Add all of them."""
+    for add in (_add_task, _add_begin, _add_loop, _add_report, _add_project, _add_runs):
+        add(server)
+
+
+def _add_task(server: ForgeServer) -> None:
 
     # The request for roots has the form that both eras of the protocol understand
     # (https://modelcontextprotocol.io/specification, roots).
@@ -80,9 +85,7 @@ def add_task_tool(server: ForgeServer) -> None:
         return make_result(answer, meta={"resource_links": links})
 
 
-def add_begin_tool(server: ForgeServer) -> None:
-    """Add the tool that begins a run."""
-
+def _add_begin(server: ForgeServer) -> None:
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_init_with_context(
         ctx: Context[Any, Any],
@@ -130,9 +133,7 @@ async def _begin(
     return make_result(answer.body, meta={**answer.meta, "resource_links": [*links]}, links=links)
 
 
-def add_loop_tool(server: ForgeServer) -> None:
-    """Add the tool that a host calls until nothing is left."""
-
+def _add_loop(server: ForgeServer) -> None:
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_next_action(
         ctx: Context[Any, Any],
@@ -166,9 +167,8 @@ def add_loop_tool(server: ForgeServer) -> None:
         return await get_next_or_ask(server, ctx, workspace, given)
 
 
-def add_report_tool(server: ForgeServer) -> None:
-    """Add the tool for hosts that report and ask in two calls."""
-
+def _add_report(server: ForgeServer) -> None:
+    # For hosts that report and ask in two calls.
     @server.tool(annotations=WRITES, structured_output=False)
     async def pipeline_report_result(
         ctx: Context[Any, Any],
@@ -265,12 +265,6 @@ def list_folders(roots: ListRootsResult) -> tuple[Path, ...]:
 _ENDS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False
 )
-
-
-def add_side_tools(server: ForgeServer) -> None:
-    """All of them."""
-    _add_project(server)
-    _add_runs(server)
 
 
 def _add_project(server: ForgeServer) -> None:
