@@ -247,31 +247,6 @@ class RepositoryNeed:
 
 
 @dataclass(frozen=True, slots=True)
-class RepositoryFacts:
-    """The facts that doctor checks. None means that this token may not see it; `hidden` names
-    it.
-    """
-
-    full_name: str
-    default_branch: str
-    archived: bool
-    has_issues: bool
-    labels: tuple[str, ...]
-    workflow: str | None
-    """The workflow file's text on the default branch."""
-    workflow_state: str
-    """Such as active or disabled_manually; empty if not seen."""
-    schedule_state: str
-    """The same of the scheduled workflow."""
-    actions_may_open_pulls: bool | None
-    secrets: tuple[str, ...] | None
-    """Names only."""
-    rules: tuple[str, ...]
-    """Rules that the default branch has, by kind."""
-    hidden: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class ReviewComment:
     """A comment in a thread, or the text of a review. The body is untrusted."""
 

@@ -257,7 +257,7 @@ class PullRequestCalls(Connection):
         a second one for them. Raises GitHubRefused.
         """
         try:
-            return self._open(new, body=new.body, title=new.title)
+            return self._open(new)
         except GitHubRefused as refused:
             there = self.pull_request_for(new.head) if refused.exists_already else None
             if there is None or there.state is not PullState.OPEN:
@@ -265,9 +265,9 @@ class PullRequestCalls(Connection):
             return there
 
     @call("the pull request of {new.head} in {name} could not be opened", "repository")
-    def _open(self, new: NewPullRequest, *, body: str, title: str) -> PullRequest:
+    def _open(self, new: NewPullRequest) -> PullRequest:
         pull = self._repository.create_pull(
-            new.base, new.head, title=title, body=body, draft=new.draft
+            new.base, new.head, title=new.title, body=new.body, draft=new.draft
         )
         return read_pull(pull)
 
