@@ -153,6 +153,7 @@ class Supervisor:
             closed = self._stopped_by_closing(run)
             if closed is None:
                 self._look_at_pull(run)
+            follow_ups.show_follow_ups(run, self.writer.view(run), self.writer)
             self.pusher.keep(run, before)
             if not questions:
                 if not run.state.ended and closed is not None:
