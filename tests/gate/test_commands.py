@@ -64,7 +64,7 @@ def shown(part: Command | Mistyped) -> str:
             said += value
         elif field.name == "words":
             text = value
-        elif value not in {None, False}:
+        elif value not in {None, False, ""}:
             said.append(str(value))
     return " ".join(said) + (f": {text}" if text else "")
 
