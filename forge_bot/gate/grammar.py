@@ -187,15 +187,19 @@ _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 class Form:
     """One command.
 
-    `takes` is shown behind its name. The command that starts a run has an empty name. `meaning` is
-    the name of the sentence on its effect. `takes_notes`: the lines below are read, too.
+    `takes` is shown behind its name. The command that starts a run has an empty name.
+    `takes_notes`: the lines below are read, too.
     """
 
     name: str
     takes: str
-    meaning: str
     read: Callable[[WrittenCommand], Command | Mistyped]
     takes_notes: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """Return the sentence on its effect."""
+        return say(f"commands.{self.name or 'forge'}")
 
     def usage(self, prefix: str, *, bare: bool = True) -> str:
         """Return its form, for example `/approve [digest]`."""
@@ -297,35 +301,21 @@ def _alone(command: Callable[[], _Command]) -> Callable[[WrittenCommand], _Comma
 
 
 FORMS: tuple[Form, ...] = (
-    Form("", "[flags] [text]", "commands.forge", _start, takes_notes=True),
-    Form("approve", "[digest] [2a] [with words]", "commands.approve", _approve),
-    Form(
-        "reject",
-        "notes",
-        "commands.reject",
-        _with_text(Reject, "gate.grammar.say_what_should_change"),
-        True,
-    ),
-    Form(
-        "answer",
-        "words",
-        "commands.answer",
-        _with_text(AnswerQuestion, "gate.grammar.write_the_answer"),
-        True,
-    ),
-    Form(
-        "ask", "question", "commands.ask", _with_text(Ask, "gate.grammar.write_the_question"), True
-    ),
-    Form("retry", "[phase]", "commands.retry", _retry, takes_notes=True),
-    Form("status", "", "commands.status", _alone(Status)),
-    Form("continue", "+$5", "commands.continue", _continue),
-    Form("refresh", "", "commands.refresh", _alone(Refresh)),
-    Form("update", "", "commands.update", _alone(Update)),
-    Form("effort", "S|M|L", "commands.effort", _resize),
-    Form("done", "", "commands.done", _alone(MarkDone)),
-    Form("skip", "", "commands.skip", _alone(Skip)),
-    Form("abandon", "", "commands.abandon", _alone(Abandon)),
-    Form("help", "", "commands.help", _alone(Help)),
+    Form("", "[flags] [text]", _start, takes_notes=True),
+    Form("approve", "[digest] [2a] [with words]", _approve),
+    Form("reject", "notes", _with_text(Reject, "gate.grammar.say_what_should_change"), True),
+    Form("answer", "words", _with_text(AnswerQuestion, "gate.grammar.write_the_answer"), True),
+    Form("ask", "question", _with_text(Ask, "gate.grammar.write_the_question"), True),
+    Form("retry", "[phase]", _retry, takes_notes=True),
+    Form("status", "", _alone(Status)),
+    Form("continue", "+$5", _continue),
+    Form("refresh", "", _alone(Refresh)),
+    Form("update", "", _alone(Update)),
+    Form("effort", "S|M|L", _resize),
+    Form("done", "", _alone(MarkDone)),
+    Form("skip", "", _alone(Skip)),
+    Form("abandon", "", _alone(Abandon)),
+    Form("help", "", _alone(Help)),
 )
 
 NAMED: dict[str, Form] = {form.name: form for form in FORMS if form.name}

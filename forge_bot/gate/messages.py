@@ -109,7 +109,7 @@ BAR = r"\|"
 
 def command_table(prefix: str = PREFIX, *, bare: bool = True) -> str:
     """All commands as a table of Markdown."""
-    rows = [_row(form.usage(prefix, bare=bare), say(form.meaning)) for form in FORMS]
+    rows = [_row(form.usage(prefix, bare=bare), form.meaning) for form in FORMS]
     return "\n".join([say("gate.help.commands"), "| --- | --- |", *rows])
 
 

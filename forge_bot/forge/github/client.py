@@ -95,17 +95,16 @@ class GitHub(PullRequestCalls):
         comments = map(read_comment, self._repository.get_issue(number).get_comments())
         return tuple(sorted(comments, key=lambda comment: comment.id))
 
+    @call("the role of {login} in {name} could not be read", "account")
     def membership(self, login: str) -> Membership:
         """Return an account's role here. An account that does not exist has none."""
-        try:
-            return read_membership(login, 200, Node(self._permission(login)))
-        except NotOnGitHub:
-            return Role.NONE
+        from github import UnknownObjectException
 
-    @call("the role of {login} in {name} could not be read", "account")
-    def _permission(self, login: str) -> object:
         path = f"/repos/{self.name}/collaborators/{quote(login, safe='')}/permission"
-        return self._client.requester.requestJsonAndCheck("GET", path)[1]
+        with suppress(UnknownObjectException):
+            answer = self._client.requester.requestJsonAndCheck("GET", path)[1]
+            return read_membership(login, 200, Node(answer))
+        return Role.NONE
 
     def team_members(self, team: str) -> frozenset[str] | None:
         """Return the logins of a team, named as `org/team`, and of the teams below it, in small
