@@ -213,13 +213,17 @@ class PullRequest:
 
 @dataclass(frozen=True, slots=True)
 class NewPullRequest:
-    """A pull request to be opened between two branches of the repository."""
+    """A pull request to be opened from a branch. `body_file` has the body for a command line;
+    `repository` is the target if it is not the repository that gets the push.
+    """
 
     title: str
     body: str
     head: str
     base: str
     draft: bool = True
+    body_file: str = ""
+    repository: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,11 +238,12 @@ class OwnComments:
         """
         if (written := self.find(mark)) is not None or self._problem:
             return written, self._problem or ""
-        answer = self._client.comment(self.number, f"{text}\n\n{mark}")
+        body = f"{text}\n\n{mark}"
+        answer = self._client.comment(self.number, body)
         number, account = answer.body.number("id"), read_account(answer.body["user"])
         if not answer.good or number is None:
             return None, answer.problem
-        comment = OwnComment(number, text)
+        comment = OwnComment(number, body)
         self._comments.append(comment)
         if account is None or account.named(self._own):
             return comment, ""
