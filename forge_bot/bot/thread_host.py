@@ -99,17 +99,9 @@ class BranchPusher:
             self.push(run.tree, head)
 
 
-def push_offer(run: Run, offered: Offer) -> None:
-    """Push the run's branch and the one that it offers for merge, both or none, by their commits.
-
-    Raises BranchMoved where somebody else was faster, GitFailed for all else.
-    """
-    with _behind():
-        push_run(run, offered)
-
-
 @contextmanager
 def _behind() -> Generator[None]:
+    """Raise BranchMoved for a push where somebody else was faster."""
     try:
         yield
     except PushRefused as error:
@@ -235,7 +227,9 @@ class ThreadHost:
         """Update the branch for merge here and at GitHub, and return it."""
         offered = offer(self.run)
         if offered.branch and self._wanted(offered):
-            push_offer(self.run, offered)
+            # The run's branch and the one for merge, both or none, by their commits.
+            with _behind():
+                push_run(self.run, offered)
             if offered.conflicts:
                 view, aside = self.writer.view(self.run), push_aside(self.run, offered)
                 self.writer.say_once(
