@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import registry
+from forge_bot.gate.grammar import FORMS
 from forge_bot.resources import templates
 from forge_bot.sentences import ENGLISH, languages, read_topic
 from tests.fakes.own_code import nodes
@@ -110,6 +111,7 @@ def test_every_name_in_the_code_is_a_sentence_and_every_sentence_is_said() -> No
     }
     written |= {str(at.value) for node in says() if isinstance(at := node.args[0], ast.Constant)}
     written |= {kind.hint for kind in registry().values()} - {""}
+    written |= {f"commands.{form.name or 'forge'}" for form in FORMS}
     assert sorted(written - set(SENTENCES)) == []
     assert sorted(set(SENTENCES) - written) == []
 

@@ -155,7 +155,7 @@ def _new_run(
             debug=start.debug,
             discuss=start.discuss,
             batch=start.batch,
-            scope=scope_folder(supervisor.repository, start.scope or "", base.commit),
+            scope=scope_folder(supervisor.repository, start.scope, base.commit),
         ),
         budget=start.budget or around.budget or supervisor.config.amount,
         by=asked.by if asked is not None else around.wake.by or "",

@@ -6,11 +6,7 @@ from contextlib import suppress
 
 from forge_bot.agent.redaction import Redactor
 from forge_bot.bot.comment_writer import CommentWriter
-from forge_bot.bot.comments import command_replies
-from forge_bot.bot.comments.command_replies import (
-    EndOfFollowUp,
-    follow_up_comment,
-)
+from forge_bot.bot.comments.command_replies import EndOfFollowUp, follow_up_comment
 from forge_bot.bot.comments.reply import CommentReply, RunView, reply
 from forge_bot.bot.review_threads import (
     answer_threads,
@@ -20,7 +16,7 @@ from forge_bot.bot.review_threads import (
 )
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.engine.reports import FollowUpAsked
-from forge_bot.errors import ForgeError, ReportRejected
+from forge_bot.errors import ReportRejected
 from forge_bot.forge.types import FailedCheck, PullState
 from forge_bot.gate import grammar
 from forge_bot.git.commit_history import first_parents
@@ -59,25 +55,18 @@ def asks_for_more(run: Run, spoken: ThreadCommand, thread: Thread) -> bool:
 
 def follow_command(
     run: Run, spoken: ThreadCommand, writer: CommentWriter, strike: Redactor
-) -> None:
-    """Begin what somebody asks for, or tell them why not."""
-    try:
-        _check_open(run, writer.thread)
-        wanted = _wanted(run, spoken, writer)
-        if isinstance(wanted, CommentReply):
-            writer.say(wanted, spoken)
-            return
-        wanted = _with_attachments(wanted, writer, spoken.number)
-        at, via = spoken.comment.created_at, spoken.comment.url
-        report = make_follow_up(
-            run, wanted, key=spoken.key, at=at, by=spoken.by, via=via, strike=strike
-        )
-        run.tell(report)
-    except ForgeError as error:
-        writer.say(command_replies.cannot(writer.commands, error), spoken)
-        return
-    show_follow_ups(run, writer.view(run), writer)
-    writer.react(spoken.comment, "rocket")
+) -> CommentReply | None:
+    """Begin what somebody asks for; return the reply where that is nothing. Raises ForgeError."""
+    _check_open(run, writer.thread)
+    wanted = _wanted(run, spoken, writer)
+    if isinstance(wanted, CommentReply):
+        return wanted
+    wanted = _with_attachments(wanted, writer, spoken.number)
+    at, via = spoken.comment.created_at, spoken.comment.url
+    run.tell(
+        make_follow_up(run, wanted, key=spoken.key, at=at, by=spoken.by, via=via, strike=strike)
+    )
+    return None
 
 
 def follow_failed_checks(run: Run, writer: CommentWriter, strike: Redactor) -> None:
@@ -87,7 +76,6 @@ def follow_failed_checks(run: Run, writer: CommentWriter, strike: Redactor) -> N
     key, checks = f"checks-{run.tree.head().commit}", _failed_checks(run, writer)
     if not isinstance(checks, CommentReply) and key not in run.state.seen:
         run.tell(make_follow_up(run, Wanted(checks=checks), key=key, at=now(), strike=strike))
-        show_follow_ups(run, writer.view(run), writer)
 
 
 def follow_reviews(run: Run, writer: CommentWriter, strike: Redactor) -> None:
@@ -95,23 +83,16 @@ def follow_reviews(run: Run, writer: CommentWriter, strike: Redactor) -> None:
     since reviews were taken. Strangers' words wait for a command.
     """
     thread = writer.thread
+    pull = thread.pull_of(run)
     with suppress(ReportRejected):
         _check_open(run, thread)
-        _follow_review(run, writer, strike)
-
-
-def _follow_review(run: Run, writer: CommentWriter, strike: Redactor) -> None:
-    thread = writer.thread
-    review = requested_changes(thread, thread.pull_of(run), follow_ups_of(run))
-    taken = take_reviews(run, thread) if review is not None else None
-    if review is None or taken is None or not taken.reviews:
-        return
-    wanted = Wanted(reviews=taken.reviews, left=taken.left)
-    wanted = _with_attachments(wanted, writer, thread.pull_of(run))
-    key, by = f"review:{review.id}", review.author.login
-    at = max(run.now(), review.at)
-    run.tell(make_follow_up(run, wanted, key=key, at=at, by=by, via=review.url, strike=strike))
-    show_follow_ups(run, writer.view(run), writer)
+        review = requested_changes(thread, pull, follow_ups_of(run))
+        wanted = take_reviews(run, thread) if review is not None else Wanted()
+        if review is None or not wanted.reviews:
+            return
+        wanted = _with_attachments(wanted, writer, pull)
+        key, by, at = f"review:{review.id}", review.author.login, max(run.now(), review.at)
+        run.tell(make_follow_up(run, wanted, key=key, at=at, by=by, via=review.url, strike=strike))
 
 
 def _check_open(run: Run, thread: Thread) -> None:
@@ -137,7 +118,7 @@ def _wanted(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> Wanted | 
             taken = take_reviews(run, writer.thread, spoken.comment.created_at)
             if not (notes or taken.reviews):
                 return reply("no_reviews", left=taken.left, commands=writer.commands)
-            return Wanted(notes, reviews=taken.reviews, left=taken.left)
+            return taken._replace(notes=notes)
         case grammar.Start(text=notes) as command:
             plain = command == grammar.Start(notes)
             return Wanted(notes, left=() if plain else (say("bot.flags_unread"),))

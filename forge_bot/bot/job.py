@@ -26,6 +26,7 @@ from forge_bot.bot.job_handoff import (
     JobResult,
     delivered,
     handed,
+    open_handed,
     perform_handed,
     set_up_handed,
 )
@@ -143,7 +144,7 @@ class _Visit:
             self.info = find_or_create_run(supervisor)
         else:
             wanted = handed(self.around.environ)
-            self.info = _run_of(supervisor, wanted)
+            self.info = open_handed(supervisor.repository, wanted)
             if (ended := _received(supervisor, self.info, wanted, self.folder)) is not None:
                 return ended
         return (Outcome.DONE, None) if self.info is None else supervisor.carry_on(self.info)
@@ -250,13 +251,6 @@ class _Visit:
         with suppress(ForgeError):
             self.supervisor.writer.track(view)
         return tracking(view)
-
-
-def _run_of(supervisor: Supervisor, handed: JobRequest) -> RunInfo:
-    """Open the run that was handed over, with its work tree."""
-    supervisor.repository.take_over(handed.branch)
-    with supervisor.opened(resolve_run(supervisor.repository, handed.run)):
-        return resolve_run(supervisor.repository, handed.run)
 
 
 def _received(

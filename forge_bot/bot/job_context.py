@@ -6,7 +6,6 @@ repository.
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
 from pydantic import Field, ValidationError
 
@@ -122,11 +121,6 @@ def begin(environ: Mapping[str, str] = os.environ) -> JobContext:
     return around
 
 
-def default_tree(repository: str, issue: int) -> Path:
-    """Return the folder of the work tree whose configuration counts for an issue's run."""
-    return state_home() / "default-branch" / repository / str(issue)
-
-
 def _tip(cloned: Repository, default: str) -> str:
     """Return the newest commit of the default branch. Raises NoCommits where it has none."""
     try:
@@ -151,8 +145,10 @@ def job_repository(around: JobContext) -> Repository:
         cloned = clone_repository(f"{around.url}.git", clone)
         default = cloned.default_branch() or "main"
         tip = _tip(cloned, default)
-        tree = default_tree(around.step.repository, around.wake.issue)
-        return Repository.find(cloned.detached_tree(tree, tip).path)
+        # Each issue has a work tree of its own, whose configuration counts for its run.
+        trees = state_home() / "default-branch" / around.step.repository
+        tree = cloned.detached_tree(trees / str(around.wake.issue), tip)
+        return Repository.find(tree.path)
 
 
 _OURS = (*JOB_PREFIXES, "GIT_CONFIG")

@@ -114,6 +114,8 @@ def perform_handed(
     answers: dict[str, WorkerStopped] = {}
     try:
         info = open_handed(repository, handed)
+        if repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
+            raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
         for question in handed.questions:
             if not (ended := worker.work(info, question)).cancelled:
                 answers[question.key] = ended
@@ -129,11 +131,9 @@ def perform_handed(
 
 
 def open_handed(repository: Repository, handed: JobRequest) -> RunInfo:
-    """Open the run with its work tree, at the commit that was handed over. Raises BranchMoved."""
+    """Open the run that was handed over, with its work tree."""
     repository.take_over(handed.branch)
     info = resolve_run(repository, handed.run)
-    if repository.commit_id(f"refs/heads/{handed.branch}") != handed.commit:
-        raise BranchMoved(f"{handed.branch} was pushed to before the work began.")
     with held_tree(repository, info):
         return resolve_run(repository, handed.run)
 

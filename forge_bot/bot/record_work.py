@@ -107,10 +107,11 @@ class WorkRecorder:
             self._refuse("the record is not the one of its report")
         changed = changed_files(repository.root, self.head, files)
         modes = {path: file.mode for path, file in changed.items()}
+        code = [path for path in modes if not path.startswith(self.record_folder)]
         self._refuse(
-            *self._paths(modes),
-            *self._protected(files, modes),
-            *self._drafted(files, modes),
+            *self._paths(modes, code),
+            *self._protected(files, code),
+            *self._drafted(files, code),
             *self._contents(files, modes),
         )
         handed = HandedFiles(files, self.head)
@@ -157,8 +158,7 @@ class WorkRecorder:
             self._refuse(error.message)
             raise
 
-    def _paths(self, modes: Mapping[str, str]) -> list[str]:
-        code = [path for path in modes if not path.startswith(self.record_folder)]
+    def _paths(self, modes: Mapping[str, str], code: Sequence[str]) -> list[str]:
         problems = [
             f"{path} would be a link or a submodule"
             for path, mode in modes.items()
@@ -188,28 +188,31 @@ class WorkRecorder:
         declared = path == self.record_folder + name and _is_declared(self.run.pipeline, name)
         return declared and mode in {"100644", _GONE}
 
-    def _protected(self, files: str, modes: Mapping[str, str]) -> list[str]:
+    def _protected(self, files: str, paths: Sequence[str]) -> list[str]:
         """Return the changes of protected files that are not, byte for byte, what an approved patch
         makes there.
         """
-        paths = [path for path in modes if not path.startswith(self.record_folder)]
         reasons = protected_changes(paths, self.run.config.protected)
         scope = self.run.state.flags.scope
         outside = [path for path in paths if not is_inside(path, scope)]
         reasons |= dict.fromkeys(outside, f"the run was to stay in {scope}")
-        approved = self._approved(files, tuple(reasons))
+        patches = (
+            approved_patches(self.run.pipeline, self.run.workspace.reports()) if reasons else ()
+        )
+        approved = {
+            path for patch in patches for path in self._as_patched(files, patch, [*reasons])
+        }
         return [
             f"{path} is protected, and nobody approved this change: {why}"
             for path, why in reasons.items()
             if path not in approved
         ]
 
-    def _drafted(self, files: str, modes: Mapping[str, str]) -> list[str]:
+    def _drafted(self, files: str, paths: Sequence[str]) -> list[str]:
         """Return the changes of files that are not, byte for byte, those of the draft, as long as
         there is one and no implementer has been asked.
         """
         state = self.run.state
-        paths = [path for path in modes if not path.startswith(self.record_folder)]
         if DRAFT not in state.artifacts or not paths:
             return []
         phase = self.run.pipeline.implementation.id
@@ -217,29 +220,15 @@ class WorkRecorder:
         begun = any(place.startswith(f"{phase}/") for place in state.visits)
         if asked or begun:
             return []
-        patch = self.run.repository.blob(state.artifacts[DRAFT].blob)
-        made = patched(self.run.repository.root, self.head, patch, paths)
-        now = self.run.repository.objects(files, paths)
-        return [
-            f"{path} is not as {DRAFT} makes it"
-            for path in paths
-            if made is None or made.get(path) != now.get(path)
-        ]
+        drafted = self._as_patched(files, state.artifacts[DRAFT].blob, paths)
+        return [f"{path} is not as {DRAFT} makes it" for path in paths if path not in drafted]
 
-    def _approved(self, files: str, paths: Sequence[str]) -> set[str]:
-        """Return the paths whose content is the result of a patch that a person approved, by the
-        bytes they were shown.
-        """
-        approved = set[str]()
-        if not paths:
-            return approved
-        now = self.run.repository.objects(files, paths)
-        for oid in approved_patches(self.run.pipeline, self.run.workspace.reports()):
-            patch = self.run.repository.blob(oid)
-            made = patched(self.run.repository.root, self.head, patch, paths)
-            if made is not None:
-                approved |= {path for path in paths if made.get(path) == now.get(path)}
-        return approved
+    def _as_patched(self, files: str, blob: str, paths: Sequence[str]) -> set[str]:
+        """Return the paths whose content is, byte for byte, what a patch makes of our head."""
+        repository = self.run.repository
+        made = patched(repository.root, self.head, repository.blob(blob), paths)
+        now = repository.objects(files, paths)
+        return {path for path in paths if made is not None and made.get(path) == now.get(path)}
 
     def _contents(self, files: str, modes: Mapping[str, str]) -> list[str]:
         sizes = self.run.repository.sizes(files, modes)

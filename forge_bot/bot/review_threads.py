@@ -20,7 +20,7 @@ from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import read_marker
 from forge_bot.runs.run import Run
-from forge_bot.runs.run_commands import ReviewWords
+from forge_bot.runs.run_commands import ReviewWords, Wanted
 from forge_bot.sentences import listed, say
 from forge_bot.values import RunStatus
 
@@ -30,13 +30,6 @@ MOST_TAKEN = 30
 _CRITERION = re.compile(
     r"^\s*[-*] \[(?P<met>[ xX])\] F-(?P<number>\d+)\b[:.,]?(?P<words>.*)$", re.MULTILINE
 )
-
-
-class Taken(NamedTuple):
-    """The parts of reviews that are taken, and sentences on those that are not, with the reason."""
-
-    reviews: tuple[ReviewWords, ...]
-    left: tuple[str, ...]
 
 
 class _Found(NamedTuple):
@@ -54,9 +47,9 @@ def follow_ups_of(run: Run) -> list[FollowUpAsked]:
     return [report for report in run.workspace.reports() if isinstance(report, FollowUpAsked)]
 
 
-def take_reviews(run: Run, thread: Thread, asked_at: datetime | None = None) -> Taken:
+def take_reviews(run: Run, thread: Thread, asked_at: datetime | None = None) -> Wanted:
     """Return what nobody took yet of unresolved threads, of reviews that request changes, and of
-    comments on the page by people who may give commands.
+    comments on the page by people who may give commands; and sentences on those that are left.
 
     What was written or edited after a command was read by nobody who gave it, so it is left.
     Without a command only what people who may give one wrote is taken.
@@ -75,7 +68,7 @@ def take_reviews(run: Run, thread: Thread, asked_at: datetime | None = None) -> 
         *_sentence("bot.review_more", fit[MOST_TAKEN:]),
         *([say("bot.review_unread", count=reviews.unread)] if reviews.unread else []),
     )
-    return Taken(tuple(one.words for one in fit[:MOST_TAKEN]), left)
+    return Wanted(reviews=tuple(one.words for one in fit[:MOST_TAKEN]), left=left)
 
 
 def requested_changes(

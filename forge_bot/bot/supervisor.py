@@ -19,7 +19,6 @@ from forge_bot.bot.supervised_worker import SupervisedWorker, tell_jobs
 from forge_bot.bot.thread import Thread, ThreadCommand
 from forge_bot.bot.thread_host import (
     BranchPusher,
-    Publication,
     ThreadHost,
     known_tip,
     refuse_unseen,
@@ -154,6 +153,7 @@ class Supervisor:
             closed = self._stopped_by_closing(run)
             if closed is None:
                 self._look_at_pull(run)
+            follow_ups.show_follow_ups(run, self.writer.view(run), self.writer)
             self.pusher.keep(run, before)
             if not questions:
                 if not run.state.ended and closed is not None:
@@ -209,11 +209,11 @@ class Supervisor:
         """Return the result of a run that waits for a person or has ended."""
         over = isinstance(action, Done) and action.outcome != "abandoned"
         if over and self.pusher.changed and run.state.pull_request:
-            Publication(self.writer).refresh(run)
+            self._host(run).refresh()
         if isinstance(action, Done):
             self._keep_record(run)
         if over and run.state.pull_request:
-            Publication(self.writer).set_evidence_status(run)
+            self._host(run).set_evidence_status()
         view = self.writer.view(run)
         self.writer.track(view)
         follow_ups.show_follow_ups(run, view, self.writer)

@@ -41,6 +41,8 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import Giver, report_of
 from forge_bot.store.run_folder import render_request
 
+_Carried = grammar.RunCommand | grammar.Start | grammar.Status | grammar.Refresh
+
 
 def unseen(run: Run, thread: Thread) -> Iterator[ThreadCommand]:
     """Return the commands since the run began that are neither reported to it nor answered, so a
@@ -66,73 +68,78 @@ def carry_out(
     """
     questions: list[ThreadCommand] = []
     for spoken in tuple(unseen(run, writer.thread)):
-        if follow_ups.asks_for_more(run, spoken, writer.thread):
-            follow_ups.follow_command(run, spoken, writer, strike)
-            continue
         match spoken.command:
             case grammar.Ask():
                 questions.append(spoken)
-            case grammar.Start(taken=(_, *_)) if not run.state.ended:
-                _refresh(run, spoken, writer, around)
             case grammar.Help():
                 # The gate answers it.
-                continue
-            case grammar.Status() | grammar.Start():
-                writer.say(_talk(spoken, run, writer, closed), spoken)
-            case grammar.Refresh():
-                _refresh(run, spoken, writer, around)
-            case grammar.Update():
-                _update(run, spoken, writer)
+                pass
             case command:
-                # Pyright points here at a command that has neither a case nor a report.
-                _report(run, command, spoken, writer)
+                try:
+                    said = _carried_out(run, command, spoken, writer, strike, around, closed)
+                except ForgeError as error:
+                    said = _refusal(error, command, writer.view(run), writer.commands)
+                if said is not None:
+                    writer.say(said, spoken)
+                else:
+                    writer.react(spoken.comment, "rocket")
     return tuple(questions)
 
 
-def _talk(
-    spoken: ThreadCommand, run: Run, writer: CommentWriter, closed: CommentReply | None
-) -> CommentReply:
-    view = writer.view(run, closed)
-    match spoken.command:
+def _carried_out(
+    run: Run,
+    command: _Carried,
+    spoken: ThreadCommand,
+    writer: CommentWriter,
+    strike: Redactor,
+    around: JobContext,
+    closed: CommentReply | None,
+) -> CommentReply | None:
+    """Report a command to the run, and return the answer; None where a reaction says it all. Raises
+    ForgeError.
+    """
+    if follow_ups.asks_for_more(run, spoken, writer.thread):
+        return follow_ups.follow_command(run, spoken, writer, strike)
+    match command:
+        case grammar.Start(taken=(_, *_)) if not run.state.ended:
+            return _refresh(run, spoken, writer, around)
+        case grammar.Refresh():
+            return _refresh(run, spoken, writer, around)
         case grammar.Start() if run.state.ended:
-            return command_replies.ended_already(view)
+            return command_replies.ended_already(writer.view(run, closed))
         case grammar.Start():
-            return reply_with_state("already_running", view)
-        case _:
-            return command_replies.asked_for_status(view)
+            return reply_with_state("already_running", writer.view(run, closed))
+        case grammar.Status():
+            return command_replies.asked_for_status(writer.view(run, closed))
+        case grammar.Update():
+            return _update(run, spoken, writer)
+        case command:
+            # Pyright points here at a command that has neither a case nor a report.
+            return _report(run, command, spoken, writer)
 
 
 def _report(
     run: Run, command: grammar.RunCommand, spoken: ThreadCommand, writer: CommentWriter
-) -> None:
-    try:
-        if _only_resumes(run, command):
-            writer.say(reply_with_state("resumed", writer.view(run), by=spoken.by), spoken)
-            return
-        at = spoken.comment.created_at
-        giver = Giver(spoken.by, spoken.comment.url, spoken.key, at)
-        approves = isinstance(command, grammar.Approve)
-        version = _version(command, at, run.state) if approves else None
-        report = report_of(run, command, giver, version)
-        if report is None:
-            return
-        if isinstance(report, Answered) and report.answer is Answer.APPROVE:
-            outcome = judge_approval(run, writer.thread, spoken.by)
-            if outcome.adds_nothing:
-                given = {"awaited": outcome.awaited, "again": outcome.again}
-                writer.say(reply("not_enough", commands=writer.commands, **given), spoken)
-                return
-            report = report.replace(awaits_others=bool(outcome.awaited))
-        run.tell(report)
-    except ForgeError as error:
-        writer.say(_refusal(error, command, writer.view(run), writer.commands), spoken)
-        return
+) -> CommentReply | None:
+    if _only_resumes(run, command):
+        return reply_with_state("resumed", writer.view(run), by=spoken.by)
+    at = spoken.comment.created_at
+    giver = Giver(spoken.by, spoken.comment.url, spoken.key, at)
+    approves = isinstance(command, grammar.Approve)
+    version = _version(command, at, run.state) if approves else None
+    report = report_of(run, command, giver, version)
+    if report is None:
+        return None
+    if isinstance(report, Answered) and report.answer is Answer.APPROVE:
+        outcome = judge_approval(run, writer.thread, spoken.by)
+        if outcome.adds_nothing:
+            given = {"awaited": outcome.awaited, "again": outcome.again}
+            return reply("not_enough", commands=writer.commands, **given)
+        report = report.replace(awaits_others=bool(outcome.awaited))
+    run.tell(report)
     if isinstance(report, Answered) and report.awaits_others:
         writer.show_approvals(run)
-    if (shown := _shown_back(spoken, report, writer)) is not None:
-        writer.say(shown, spoken)
-    else:
-        writer.react(spoken.comment, "rocket")
+    return _shown_back(spoken, report, writer)
 
 
 def _shown_back(
@@ -152,43 +159,33 @@ def _shown_back(
     return command_replies.shown_back(writer.commands, line=line, words=words)
 
 
-def _update(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> None:
+def _update(run: Run, spoken: ThreadCommand, writer: CommentWriter) -> CommentReply:
     """Merge the new commits of the base branch, unless the pull request is over."""
-    base = target_of(run)
-    try:
-        pull = writer.thread.pull_request(run)
-        if pull is not None and pull.state is not PullState.OPEN:
-            raise CannotUpdate(f"The pull request is {pull.state.value} already.")
-        at, via = spoken.comment.created_at, spoken.comment.url
-        base = pull.base if pull is not None else base
-        report = update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base)
-        if report is not None:
-            run.tell(report)
-    except ForgeError as error:
-        writer.say(command_replies.cannot(writer.commands, error), spoken)
-        return
-    writer.say(reply_with_state("updated", writer.view(run), base=base), spoken)
+    pull = writer.thread.pull_request(run)
+    if pull is not None and pull.state is not PullState.OPEN:
+        raise CannotUpdate(f"The pull request is {pull.state.value} already.")
+    at, via = spoken.comment.created_at, spoken.comment.url
+    base = pull.base if pull is not None else target_of(run)
+    report = update(run, key=spoken.key, at=at, by=spoken.by, via=via, base=base)
+    if report is not None:
+        run.tell(report)
+    return reply_with_state("updated", writer.view(run), base=base)
 
 
 def _refresh(run: Run, spoken: ThreadCommand, writer: CommentWriter, around: JobContext) -> None:
     """Freeze the issue as it was when the command came; the run's first commits do not change."""
     woken, thread = spoken.comment.id == around.wake.comment, writer.thread
-    try:
-        issue = thread.forge.issue(thread.number)
-        start = spoken.command if isinstance(spoken.command, grammar.Start) else grammar.Start()
-        given = Given(
-            around.step.payload if woken else "",
-            spoken.comment,
-            start.text,
-            start.taken,
-            run.request.taken,
-        )
-        draft = snapshot_request(issue, thread, given, around.step.server)
-        _report_request(run, draft, spoken)
-    except ForgeError as error:
-        writer.say(command_replies.cannot(writer.commands, error), spoken)
-        return
-    writer.react(spoken.comment, "rocket")
+    start = spoken.command if isinstance(spoken.command, grammar.Start) else grammar.Start()
+    given = Given(
+        around.step.payload if woken else "",
+        spoken.comment,
+        start.text,
+        start.taken,
+        run.request.taken,
+    )
+    issue = thread.forge.issue(thread.number)
+    draft = snapshot_request(issue, thread, given, around.step.server)
+    _report_request(run, draft, spoken)
 
 
 def _report_request(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> None:
@@ -225,7 +222,7 @@ def _report_request(run: Run, draft: RequestDraft, spoken: ThreadCommand) -> Non
 
 
 def _refusal(
-    error: ForgeError, command: grammar.RunCommand, view: RunView, commands: CommandNames
+    error: ForgeError, command: _Carried, view: RunView, commands: CommandNames
 ) -> CommentReply:
     """Return the reply to somebody whose command was refused."""
     match error:

@@ -49,151 +49,6 @@ EVIDENCE_STATUS = "forge-bot/evidence"
 """The name of the status at the head of a pull request."""
 
 
-class Publication:
-    """Publishes for one run."""
-
-    def __init__(self, writer: CommentWriter) -> None:
-        self.forge = writer.thread.forge
-        self.writer = writer
-
-    def publish(self, run: Run, operation: str) -> PublishResult:
-        """Publish; return a sentence and the address of the result.
-
-        Raises BranchMoved, GitFailed.
-        """
-        match operation:
-            case "pull-request":
-                return self._pull_request(run)
-            case "post-to-source":
-                self.writer.track(self.writer.view(run))
-                return PublishResult(detail="the result is in the thread")
-            case _:
-                offered = self._offered(run)
-                detail = f"the last commit of {run.state.branch} is on its way"
-                return publish_result(offered, detail)
-
-    def _offered(self, run: Run) -> Offer:
-        """Update the branch for merge here and at GitHub, and return it."""
-        offered = offer(run)
-        if offered.branch and self._wanted(run, offered):
-            push_offer(run, offered)
-            if offered.conflicts:
-                view, aside = self.writer.view(run), push_aside(run, offered)
-                self.writer.say_once(
-                    reply(
-                        "people_in_conflict",
-                        files=offered.conflicts,
-                        branch=view.offered,
-                        aside=aside,
-                        compare=view.links.compare(view.offered, aside),
-                    )
-                )
-        return offered
-
-    def _wanted(self, run: Run, offered: Offer) -> bool:
-        """Return whether the pull request can take further commits; if not, tell people where the
-        commits are.
-        """
-        name = run.state.pull_request_branch
-        known = self.writer.thread.pull_of(run)
-        pull = self.forge.pull_request_for(name) if name and known else None
-        if pull is None or pull.state is PullState.OPEN:
-            return True
-        if not run.repository.contains(pull.head_sha, offered.tip):
-            view = self.writer.view(run)
-            self.writer.say_once(
-                reply(
-                    "pull_request_over",
-                    state=pull.state.value,
-                    pull_request=pull_request_link(view),
-                    branch=view.branch,
-                    compare=view.compare(view.state.branch),
-                )
-            )
-        return False
-
-    def refresh(self, run: Run) -> None:
-        """Update an open pull request's text, and mark it as ready once verification is green. One
-        that a person opened keeps the person's words.
-        """
-        pull = self.writer.thread.pull_request(run)
-        own = self.writer.thread.inputs.policy.own.casefold()
-        if pull is None or pull.state is not PullState.OPEN or pull.author.login.casefold() != own:
-            return
-        wanted = self._text(run, self.writer.view(run))
-        if (pull.title, pull.body) != (wanted.title, wanted.body):
-            self.forge.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
-        if pull.draft and not wanted.draft:
-            self.forge.mark_ready(pull)
-            self._ask_for_review(run, pull.number)
-
-    def _ask_for_review(self, run: Run, number: int) -> None:
-        """Ask those who approved in the thread to review a pull request that is no draft. GitHub
-        itself asks the code owners.
-        """
-        approved = [
-            one.by
-            for decision in run.state.decisions
-            for one in approvals_of(run.state, decision)
-            if one.answer == Answer.APPROVE and "://" in one.via
-        ]
-        for login in dict.fromkeys(approved if run.config.request_review else ()):
-            with suppress(PermissionMissing, GitHubRefused):
-                self.forge.request_review(number, login)
-
-    def set_evidence_status(self, run: Run) -> None:
-        """Say at the head of an open pull request which commit the run's evidence covers, where the
-        token may do that.
-        """
-        pull = self.writer.thread.pull_request(run)
-        stated = run.workspace.read_bytes(EVIDENCE)
-        if pull is None or pull.state is not PullState.OPEN or stated is None:
-            return
-        fetch_branch(run.repository.root, pull.head)
-        head = read_json(stated).text("head")
-        trouble = covers(run.repository, head, pull.head_sha)
-        said = (
-            trouble or f"evidence covers {short(head)}; its record is {short(run.tree.commit_id())}"
-        )
-        with suppress(PermissionMissing, GitHubRefused):
-            state = "pending" if trouble else "success"
-            self.forge.set_status(pull.head_sha, EVIDENCE_STATUS, state, said)
-
-    def _text(self, run: Run, view: RunView) -> PullRequestText:
-        return pull_request(view, documents_of(run), customs=customs_of(run))
-
-    def _pull_request(self, run: Run) -> PublishResult:
-        offered = self._offered(run)
-        if not offered.branch:
-            return publish_result(offered, f"there is no pull request: {offered.said}")
-        state = run.state.replace(pull_request_branch=offered.branch)
-        view: RunView = self.writer.view(run).replace(state=state)
-        text = self._text(run, view)
-        new = NewPullRequest(
-            title=text.title,
-            body=text.body,
-            head=offered.branch,
-            base=target_of(run),
-            draft=text.draft,
-        )
-        try:
-            # A person may have given the open one another base.
-            known = self.writer.thread.pull_of(run)
-            pull = self.forge.pull_request_for(offered.branch) if known else None
-            if pull is None or pull.state is not PullState.OPEN:
-                pull = self.forge.open_pull_request(new)
-                if not new.draft:
-                    self._ask_for_review(run, pull.number)
-        except (PermissionMissing, GitHubRefused) as error:
-            # The work is done and on the branch; a person can open the pull request with one click.
-            url = view.compare(offered.branch)
-            self.writer.say(command_replies.pull_request_by_hand(view, error, url=url))
-            detail = f"the pull request has to be opened by hand: {error.message}"
-            return publish_result(offered, detail)
-        self.refresh(run)
-        return publish_result(offered, f"pull request #{pull.number}", pull.url)
-
-
 def unverified(run: Run, thread: Thread) -> Decision | None:
     """Return the newest approval of a checkpoint that has no comment here by an authorised person,
     or that the rules of `approvals` find too few for the paths that changed, unless it was
@@ -244,17 +99,9 @@ class BranchPusher:
             self.push(run.tree, head)
 
 
-def push_offer(run: Run, offered: Offer) -> None:
-    """Push the run's branch and the one that it offers for merge, both or none, by their commits.
-
-    Raises BranchMoved where somebody else was faster, GitFailed for all else.
-    """
-    with _behind():
-        push_run(run, offered)
-
-
 @contextmanager
 def _behind() -> Generator[None]:
+    """Raise BranchMoved for a push where somebody else was faster."""
     try:
         yield
     except PushRefused as error:
@@ -302,8 +149,7 @@ class ThreadHost:
         trust_local: bool,
     ) -> None:
         self.run = run
-        self.writer = writer
-        self.publication = Publication(writer)
+        self.writer, self.thread, self.forge = writer, writer.thread, writer.thread.forge
         self.pusher = pusher
         self.cancelled = cancelled
         self.trust_local = trust_local
@@ -338,17 +184,17 @@ class ThreadHost:
         del state
         if self.cancelled.is_set():
             return
-        doubtful = None if self.trust_local else unverified(self.run, self.writer.thread)
+        doubtful = None if self.trust_local else unverified(self.run, self.thread)
         if action.operation == "pull-request" and doubtful is not None:
             who = who_answered(doubtful.by, doubtful.via)
             why = f"Approved by {who}; " + (
                 "for what changed since, the rules on approvals ask for more people"
-                if is_in_comment(self.run, self.writer.thread, doubtful)
+                if is_in_comment(self.run, self.thread, doubtful)
                 else "here it cannot be checked who that was"
             )
             yield ApprovalDoubted(key=f"doubt-{uuid4().hex}", at=now(), gate=doubtful.gate, why=why)
             return
-        done = self.publication.publish(self.run, action.operation)
+        done = self._published(action.operation)
         yield Published(
             **head_of(action.action_id, now()),
             detail=done.detail,
@@ -360,3 +206,143 @@ class ThreadHost:
         """Record the report and push it."""
         self.run.record(report, state)
         self.pusher.keep(self.run, self._before)
+
+    def _published(self, operation: str) -> PublishResult:
+        """Publish; return a sentence and the address of the result.
+
+        Raises BranchMoved, GitFailed.
+        """
+        match operation:
+            case "pull-request":
+                return self._pull_request()
+            case "post-to-source":
+                self.writer.track(self.writer.view(self.run))
+                return PublishResult(detail="the result is in the thread")
+            case _:
+                offered = self._offered()
+                detail = f"the last commit of {self.run.state.branch} is on its way"
+                return publish_result(offered, detail)
+
+    def _offered(self) -> Offer:
+        """Update the branch for merge here and at GitHub, and return it."""
+        offered = offer(self.run)
+        if offered.branch and self._wanted(offered):
+            # The run's branch and the one for merge, both or none, by their commits.
+            with _behind():
+                push_run(self.run, offered)
+            if offered.conflicts:
+                view, aside = self.writer.view(self.run), push_aside(self.run, offered)
+                self.writer.say_once(
+                    reply(
+                        "people_in_conflict",
+                        files=offered.conflicts,
+                        branch=view.offered,
+                        aside=aside,
+                        compare=view.links.compare(view.offered, aside),
+                    )
+                )
+        return offered
+
+    def _wanted(self, offered: Offer) -> bool:
+        """Return whether the pull request can take further commits; if not, tell people where the
+        commits are.
+        """
+        name = self.run.state.pull_request_branch
+        known = self.thread.pull_of(self.run)
+        pull = self.forge.pull_request_for(name) if name and known else None
+        if pull is None or pull.state is PullState.OPEN:
+            return True
+        if not self.run.repository.contains(pull.head_sha, offered.tip):
+            view = self.writer.view(self.run)
+            self.writer.say_once(
+                reply(
+                    "pull_request_over",
+                    state=pull.state.value,
+                    pull_request=pull_request_link(view),
+                    branch=view.branch,
+                    compare=view.compare(view.state.branch),
+                )
+            )
+        return False
+
+    def refresh(self) -> None:
+        """Update an open pull request's text, and mark it as ready once verification is green. One
+        that a person opened keeps the person's words.
+        """
+        pull = self.thread.pull_request(self.run)
+        own = self.thread.inputs.policy.own.casefold()
+        if pull is None or pull.state is not PullState.OPEN or pull.author.login.casefold() != own:
+            return
+        wanted = self._text(self.writer.view(self.run))
+        if (pull.title, pull.body) != (wanted.title, wanted.body):
+            self.forge.update_pull_request(pull.number, title=wanted.title, body=wanted.body)
+        if pull.draft and not wanted.draft:
+            self.forge.mark_ready(pull)
+            self._ask_for_review(pull.number)
+
+    def _ask_for_review(self, number: int) -> None:
+        """Ask those who approved in the thread to review a pull request that is no draft. GitHub
+        itself asks the code owners.
+        """
+        approved = [
+            one.by
+            for decision in self.run.state.decisions
+            for one in approvals_of(self.run.state, decision)
+            if one.answer == Answer.APPROVE and "://" in one.via
+        ]
+        for login in dict.fromkeys(approved if self.run.config.request_review else ()):
+            with suppress(PermissionMissing, GitHubRefused):
+                self.forge.request_review(number, login)
+
+    def set_evidence_status(self) -> None:
+        """Say at the head of an open pull request which commit the run's evidence covers, where the
+        token may do that.
+        """
+        pull = self.thread.pull_request(self.run)
+        stated = self.run.workspace.read_bytes(EVIDENCE)
+        if pull is None or pull.state is not PullState.OPEN or stated is None:
+            return
+        fetch_branch(self.run.repository.root, pull.head)
+        head = read_json(stated).text("head")
+        trouble = covers(self.run.repository, head, pull.head_sha)
+        said = (
+            trouble
+            or f"evidence covers {short(head)}; its record is {short(self.run.tree.commit_id())}"
+        )
+        with suppress(PermissionMissing, GitHubRefused):
+            state = "pending" if trouble else "success"
+            self.forge.set_status(pull.head_sha, EVIDENCE_STATUS, state, said)
+
+    def _text(self, view: RunView) -> PullRequestText:
+        return pull_request(view, documents_of(self.run), customs=customs_of(self.run))
+
+    def _pull_request(self) -> PublishResult:
+        offered = self._offered()
+        if not offered.branch:
+            return publish_result(offered, f"there is no pull request: {offered.said}")
+        state = self.run.state.replace(pull_request_branch=offered.branch)
+        view: RunView = self.writer.view(self.run).replace(state=state)
+        text = self._text(view)
+        new = NewPullRequest(
+            title=text.title,
+            body=text.body,
+            head=offered.branch,
+            base=target_of(self.run),
+            draft=text.draft,
+        )
+        try:
+            # A person may have given the open one another base.
+            known = self.thread.pull_of(self.run)
+            pull = self.forge.pull_request_for(offered.branch) if known else None
+            if pull is None or pull.state is not PullState.OPEN:
+                pull = self.forge.open_pull_request(new)
+                if not new.draft:
+                    self._ask_for_review(pull.number)
+        except (PermissionMissing, GitHubRefused) as error:
+            # The work is done and on the branch; a person can open the pull request with one click.
+            url = view.compare(offered.branch)
+            self.writer.say(command_replies.pull_request_by_hand(view, error, url=url))
+            detail = f"the pull request has to be opened by hand: {error.message}"
+            return publish_result(offered, detail)
+        self.refresh()
+        return publish_result(offered, f"pull request #{pull.number}", pull.url)

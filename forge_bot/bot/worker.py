@@ -71,13 +71,10 @@ class Worker:
         return WorkerStopped(answer=answer)
 
     async def _performed(self, run: Run, config: Config) -> None:
-        async with time_limit(config.run_seconds):
-            await drive(run.pipeline, run.state, self._host(run, config))
-
-    def _host(self, run: Run, config: Config) -> LocalHost:
         models: Mapping[Tier, Model] = TierModels(config)() if run.pipeline.speaking else {}
         agents = Agents(run, models, self.outbox.tell, environ=self.environ)
-        return LocalHost(agents, withheld=(f"{WORKFLOWS}/*",))
+        async with time_limit(config.run_seconds):
+            await drive(run.pipeline, run.state, LocalHost(agents, withheld=(f"{WORKFLOWS}/*",)))
 
     def _answer(self, run: Run, config: Config, asked: WorkerQuestion) -> str:
         agents = Agents(run, TierModels(config)(), self.outbox.tell, environ=self.environ)

@@ -44,7 +44,6 @@ from forge_bot.cli.repository_commands import (
     worker,
 )
 from forge_bot.gate.grammar import NAMED, RUN_COMMANDS, Form
-from forge_bot.sentences import say
 
 app = typer.Typer(
     cls=CommandGroup,
@@ -124,7 +123,7 @@ _PARTS = {"approve": None, "reject": None, "done": UNLISTED, "skip": UNLISTED}
 for _name in (name for name in RUN_COMMANDS if name in NAMED and name != "retry"):
     app.command(
         _name,
-        help=say(NAMED[_name].meaning),
+        help=NAMED[_name].meaning,
         rich_help_panel=_PARTS.get(_name, _TO_GO_ON),
     )(_give(_name, NAMED[_name]))
 

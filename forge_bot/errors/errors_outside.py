@@ -123,10 +123,6 @@ class StrangeAnswer(GitHubError, code="GITHUB-008"):
     """An error for an answer that is not GitHub's."""
 
 
-class TextTooLong(GitHubError, code="GITHUB-009"):
-    """A text is longer than GitHub takes; it was not sent."""
-
-
 class MovedElsewhere(GitHubError, code="GITHUB-010"):
     """It went to another repository or host, where this token does not follow."""
 

@@ -213,13 +213,17 @@ class PullRequest:
 
 @dataclass(frozen=True, slots=True)
 class NewPullRequest:
-    """A pull request to be opened between two branches of the repository."""
+    """A pull request to be opened from a branch. `body_file` has the body for a command line;
+    `repository` is the target if it is not the repository that gets the push.
+    """
 
     title: str
     body: str
     head: str
     base: str
     draft: bool = True
+    body_file: str = ""
+    repository: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,31 +248,6 @@ class RepositoryNeed:
     problem: str
     good: str
     step: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryFacts:
-    """The facts that doctor checks. None means that this token may not see it; `hidden` names
-    it.
-    """
-
-    full_name: str
-    default_branch: str
-    archived: bool
-    has_issues: bool
-    labels: tuple[str, ...]
-    workflow: str | None
-    """The workflow file's text on the default branch."""
-    workflow_state: str
-    """Such as active or disabled_manually; empty if not seen."""
-    schedule_state: str
-    """The same of the scheduled workflow."""
-    actions_may_open_pulls: bool | None
-    secrets: tuple[str, ...] | None
-    """Names only."""
-    rules: tuple[str, ...]
-    """Rules that the default branch has, by kind."""
-    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,21 +34,20 @@ _JOINERS = "\u200c\u200d"
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalWords:
-    """Words behind `approve`. With a `problem`, one sentence, or with `unknown` words, nothing else
-    counts.
+class Approve:
+    """Yes to what was shown last before the comment, or to the version that is named. `choices`
+    such as `2a` settle open decisions, and `words` are a condition.
     """
 
     digest: str | None = None
     choices: tuple[str, ...] = ()
-    condition: str = ""
-    problem: str = ""
-    unknown: bool = False
+    words: str = ""
 
 
-def read_approval(rest: str) -> ApprovalWords:
+def read_approval(rest: str) -> Approve | str:
     """Read `3f9c2a1b`, `2a`, `1b 2a`, `with the words of a person`, or several of them. `with`
-    comes last: what follows it is the condition.
+    comes last: what follows it is the condition. Return one sentence about a problem, an empty one
+    for words that say nothing of the kind.
     """
     before, condition, problem = rest, "", ""
     if marker := _WITH.search(rest):
@@ -66,10 +65,8 @@ def read_approval(rest: str) -> ApprovalWords:
         elif version is not None and digest is None:
             digest = version
         else:
-            return ApprovalWords(unknown=True)
-    if problem:
-        return ApprovalWords(problem=problem)
-    return ApprovalWords(digest, tuple(choices.values()), condition)
+            return ""
+    return problem or Approve(digest, tuple(choices.values()), condition)
 
 
 def _condition_problem(condition: str) -> str:
@@ -109,22 +106,27 @@ _Flag = tuple[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class TaskFlags:
-    """The flags beside a task's words, the words as they were written, and one sentence for each
-    flag that is wrong.
+class Start:
+    """Begin a run on this issue. The text is added to the request, and so are the comments that
+    `taken` links to, also while a run is under way.
     """
 
     text: str = ""
-    switches: frozenset[str] = frozenset()
+    taken: tuple[str, ...] = ()
     effort: Size | None = None
+    auto: bool = False
+    skip_pr: bool = False
+    debug: bool = False
+    discuss: bool = False
+    batch: bool = False
     budget: Amount = NO_LIMIT
     pipeline: str | None = None
     scope: str = ""
-    problems: tuple[str, ...] = ()
 
 
-def read_task_flags(words: str, also: Sequence[str] = ()) -> TaskFlags:
-    """Separate the flags from the words of a task. `also` names switches that only this face has.
+def read_task_flags(words: str, also: Sequence[str] = ()) -> tuple[Start, tuple[str, ...]]:
+    """Separate the flags from the words of a task, and return one sentence for each flag that is
+    wrong. `also` names switches that only this face has.
 
     Before the words, everything that begins with dashes is a flag, and `--` ends them. After the
     words only known flags are. A flag in the middle of the words belongs to them.
@@ -162,18 +164,25 @@ def _last_flag(text: str, switches: Sequence[str]) -> tuple[_Flag, str] | None:
     return (match[1].casefold(), last), "".join(before)
 
 
-def _read_flags(text: str, flags: Sequence[_Flag], switches: Sequence[str]) -> TaskFlags:
+def _read_flags(
+    text: str, flags: Sequence[_Flag], switches: Sequence[str]
+) -> tuple[Start, tuple[str, ...]]:
     values = {name: value for name, value in flags if name in VALUES and value}
     problems = [_problem(name, value, switches) for name, value in flags]
-    return TaskFlags(
-        text.strip(),
-        frozenset(name for name, _ in flags if name in switches),
-        SIZES.get(values.get("effort", "").casefold()),
-        read_amount(values.get("budget", "")) or NO_LIMIT,
-        values.get("pipeline"),
-        values.get("in", ""),
-        tuple(dict.fromkeys(filter(None, problems)))[:_MOST_PROBLEMS],
+    named = {name for name, _ in flags}
+    task = Start(
+        text=text.strip(),
+        effort=SIZES.get(values.get("effort", "").casefold()),
+        auto="auto" in named,
+        skip_pr="nopr" in named,
+        debug="debug" in named,
+        discuss="discuss" in named,
+        batch="batch" in named,
+        budget=read_amount(values.get("budget", "")) or NO_LIMIT,
+        pipeline=values.get("pipeline"),
+        scope=values.get("in", ""),
     )
+    return task, tuple(dict.fromkeys(filter(None, problems)))[:_MOST_PROBLEMS]
 
 
 def _problem(name: str, value: str | None, switches: Sequence[str]) -> str:

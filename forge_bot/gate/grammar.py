@@ -7,11 +7,10 @@ the gate runs before anything is installed.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from forge_bot.gate.arguments import (
-    NO_LIMIT,
     SHORTEST_DIGEST,
     SIZES,
     Amount,
@@ -19,7 +18,7 @@ from forge_bot.gate.arguments import (
     read_amount,
     read_digest,
 )
-from forge_bot.gate.flags import read_approval, read_task_flags
+from forge_bot.gate.flags import Approve, Start, read_approval, read_task_flags
 from forge_bot.sentences import say
 
 LONGEST_SHOWN = 60
@@ -70,36 +69,6 @@ class WrittenCommand:
 @dataclass(frozen=True, slots=True)
 class _Word:
     """A command without arguments."""
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Begin a run on this issue. The text is added to the request, and so are the comments that
-    `taken` links to, also while a run is under way.
-    """
-
-    text: str = ""
-    taken: tuple[str, ...] = ()
-    effort: Size | None = None
-    auto: bool = False
-    skip_pr: bool = False
-    debug: bool = False
-    discuss: bool = False
-    batch: bool = False
-    budget: Amount = NO_LIMIT
-    pipeline: str | None = None
-    scope: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Approve:
-    """Yes to what was shown last before the comment, or to the version that is named. `choices`
-    such as `2a` settle open decisions, and `words` are a condition.
-    """
-
-    digest: str | None = None
-    choices: tuple[str, ...] = ()
-    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +187,19 @@ _PHASE = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.IGNORECASE)
 class Form:
     """One command.
 
-    `takes` is shown behind its name. The command that starts a run has an empty name. `meaning` is
-    the name of the sentence on its effect. `takes_notes`: the lines below are read, too.
+    `takes` is shown behind its name. The command that starts a run has an empty name.
+    `takes_notes`: the lines below are read, too.
     """
 
     name: str
     takes: str
-    meaning: str
     read: Callable[[WrittenCommand], Command | Mistyped]
     takes_notes: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """Return the sentence on its effect."""
+        return say(f"commands.{self.name or 'forge'}")
 
     def usage(self, prefix: str, *, bare: bool = True) -> str:
         """Return its form, for example `/approve [digest]`."""
@@ -239,26 +212,14 @@ def _start(written: WrittenCommand) -> Command | Mistyped:
     from forge_bot.forge import COMMENT_LINK
 
     before, rest = _links_behind_with(written.rest)
-    flags = read_task_flags(rest)
-    if flags.problems:
-        return written.wrong(" ".join(flags.problems))
-    behind, text = _links_behind_with(flags.text)
+    task, problems = read_task_flags(rest)
+    if problems:
+        return written.wrong(" ".join(problems))
+    behind, text = _links_behind_with(task.text)
     taken = (*before, *behind)
     if not all(map(COMMENT_LINK.fullmatch, taken)):
         return written.wrong(say("gate.grammar.takes_links_of_comments"))
-    return Start(
-        text=f"{text}\n{written.below}".strip(),
-        taken=taken,
-        effort=flags.effort,
-        auto="auto" in flags.switches,
-        skip_pr="nopr" in flags.switches,
-        debug="debug" in flags.switches,
-        discuss="discuss" in flags.switches,
-        batch="batch" in flags.switches,
-        budget=flags.budget,
-        pipeline=flags.pipeline,
-        scope=flags.scope or None,
-    )
+    return replace(task, text=f"{text}\n{written.below}".strip(), taken=taken)
 
 
 def _links_behind_with(text: str) -> tuple[tuple[str, ...], str]:
@@ -269,11 +230,9 @@ def _links_behind_with(text: str) -> tuple[tuple[str, ...], str]:
 
 def _approve(written: WrittenCommand) -> Approve | Mistyped:
     approval = read_approval(written.rest)
-    if approval.unknown:
-        return written.wrong(_lines_to_copy(written))
-    if approval.problem:
-        return written.wrong(approval.problem)
-    return Approve(approval.digest, approval.choices, approval.condition)
+    if isinstance(approval, Approve):
+        return approval
+    return written.wrong(approval or _lines_to_copy(written))
 
 
 def _lines_to_copy(written: WrittenCommand) -> str:
@@ -342,35 +301,21 @@ def _alone(command: Callable[[], _Command]) -> Callable[[WrittenCommand], _Comma
 
 
 FORMS: tuple[Form, ...] = (
-    Form("", "[flags] [text]", "commands.forge", _start, takes_notes=True),
-    Form("approve", "[digest] [2a] [with words]", "commands.approve", _approve),
-    Form(
-        "reject",
-        "notes",
-        "commands.reject",
-        _with_text(Reject, "gate.grammar.say_what_should_change"),
-        True,
-    ),
-    Form(
-        "answer",
-        "words",
-        "commands.answer",
-        _with_text(AnswerQuestion, "gate.grammar.write_the_answer"),
-        True,
-    ),
-    Form(
-        "ask", "question", "commands.ask", _with_text(Ask, "gate.grammar.write_the_question"), True
-    ),
-    Form("retry", "[phase]", "commands.retry", _retry, takes_notes=True),
-    Form("status", "", "commands.status", _alone(Status)),
-    Form("continue", "+$5", "commands.continue", _continue),
-    Form("refresh", "", "commands.refresh", _alone(Refresh)),
-    Form("update", "", "commands.update", _alone(Update)),
-    Form("effort", "S|M|L", "commands.effort", _resize),
-    Form("done", "", "commands.done", _alone(MarkDone)),
-    Form("skip", "", "commands.skip", _alone(Skip)),
-    Form("abandon", "", "commands.abandon", _alone(Abandon)),
-    Form("help", "", "commands.help", _alone(Help)),
+    Form("", "[flags] [text]", _start, takes_notes=True),
+    Form("approve", "[digest] [2a] [with words]", _approve),
+    Form("reject", "notes", _with_text(Reject, "gate.grammar.say_what_should_change"), True),
+    Form("answer", "words", _with_text(AnswerQuestion, "gate.grammar.write_the_answer"), True),
+    Form("ask", "question", _with_text(Ask, "gate.grammar.write_the_question"), True),
+    Form("retry", "[phase]", _retry, takes_notes=True),
+    Form("status", "", _alone(Status)),
+    Form("continue", "+$5", _continue),
+    Form("refresh", "", _alone(Refresh)),
+    Form("update", "", _alone(Update)),
+    Form("effort", "S|M|L", _resize),
+    Form("done", "", _alone(MarkDone)),
+    Form("skip", "", _alone(Skip)),
+    Form("abandon", "", _alone(Abandon)),
+    Form("help", "", _alone(Help)),
 )
 
 NAMED: dict[str, Form] = {form.name: form for form in FORMS if form.name}

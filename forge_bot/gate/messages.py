@@ -35,10 +35,9 @@ BEGUN = "👀 forge-bot has begun."
 """The first words of the tracking comment until a worker writes it again, in every language."""
 
 
-def beginning(run_url: str, issue: int) -> str:
+def beginning(run_url: str) -> str:
     """The first line of the tracking comment."""
-    log = say("gate.what_it_is_doing_now", run_url=run_url)
-    return f"{BEGUN} {log}\n\n{tracking_mark(issue)}"
+    return f"{BEGUN} {say('gate.what_it_is_doing_now', run_url=run_url)}"
 
 
 def stranded_mark(run_url: str) -> str:
@@ -62,9 +61,7 @@ def refusal_mark(refused: Denied, comment: int | None) -> str:
     return REFUSAL_MARK
 
 
-def refusal(
-    refused: Denied, floor: Role, prefix: str, *, run_url: str, comment: int | None = None
-) -> str:
+def refusal(refused: Denied, floor: Role, prefix: str, *, run_url: str) -> str:
     """Return one kind sentence for somebody who was refused, by a comment or a label."""
     match refused.ground:
         case DenyReason.ROLE:
@@ -73,14 +70,13 @@ def refusal(
             text = say("gate.not_verified", run_url=run_url, prefix=prefix)
         case _:
             text = say("gate.nothing_was_done", reason=refused.sentence, prefix=prefix)
-    who = f"@{refused.who}, " if refused.who else ""
-    return f"{who}{text}\n\n{refusal_mark(refused, comment)}"
+    return f"@{refused.who}, {text}" if refused.who else text
 
 
-def correction(mistyped: Mistyped, prefix: str, comment: int) -> str:
+def correction(mistyped: Mistyped, prefix: str) -> str:
     """Return the correction of a line that was meant as a command."""
-    sentence, line = say("gate.not_understood", prefix=prefix), shown(mistyped.written)
-    return f"{sentence}\n\n- {line}: {mistyped.hint}\n\n{reply_mark(comment)}"
+    sentence = say("gate.not_understood", prefix=prefix)
+    return f"{sentence}\n\n- {shown(mistyped.written)}: {mistyped.hint}"
 
 
 def shown(text: str) -> str:
@@ -109,7 +105,7 @@ BAR = r"\|"
 
 def command_table(prefix: str = PREFIX, *, bare: bool = True) -> str:
     """All commands as a table of Markdown."""
-    rows = [_row(form.usage(prefix, bare=bare), say(form.meaning)) for form in FORMS]
+    rows = [_row(form.usage(prefix, bare=bare), form.meaning) for form in FORMS]
     return "\n".join([say("gate.help.commands"), "| --- | --- |", *rows])
 
 

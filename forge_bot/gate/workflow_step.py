@@ -120,20 +120,15 @@ class Admission:
         answered = written_here and own_doing and refused.is_answered
         if answered and not (intent.on_pull and self._issue_of_pull() is None):
             self._react("confused")
-            text = messages.refusal(
-                refused,
-                self._inputs.policy.floor,
-                self._inputs.prefix,
-                run_url=self._context.run_url,
-                comment=intent.comment,
-            )
+            floor, prefix = self._inputs.policy.floor, self._inputs.prefix
+            text = messages.refusal(refused, floor, prefix, run_url=self._context.run_url)
             self._write(messages.refusal_mark(refused, intent.comment), text)
         return GateOutcome(result, messages.plain(refused.sentence))
 
     def _correct(self, mistyped: Mistyped, issue: int, by: Account) -> GateOutcome:
         if (comment := self._intent.comment) is not None:
             self._react("confused")
-            text = messages.correction(mistyped, self._inputs.prefix, comment)
+            text = messages.correction(mistyped, self._inputs.prefix)
             self._write(messages.reply_mark(comment), text)
         line = messages.plain(f"{mistyped.written}: {mistyped.hint}")
         return GateOutcome(Result.MISTYPED, line, issue, by)
@@ -142,9 +137,8 @@ class Admission:
         comment = self._intent.comment
         if comment is not None:
             self._react("+1")
-            mark = messages.reply_mark(comment)
             text = messages.help_text(self._inputs.prefix, bare=self._inputs.bare)
-            self._write(mark, f"{text}\n\n{mark}")
+            self._write(messages.reply_mark(comment), text)
 
     def _tracking(self, issue: int) -> int | None:
         """Return the comment that shows the progress of the run: a new one if a run is to begin,
@@ -155,8 +149,7 @@ class Admission:
             thread = OwnComments(self._forge, issue, self._inputs.policy.own)
         mark = messages.tracking_mark(issue)
         if self._begins:
-            text = messages.beginning(self._context.run_url, issue)
-            comment, problem = thread.write_once(mark, text)
+            comment, problem = thread.write_once(mark, messages.beginning(self._context.run_url))
             if problem:
                 _warn("the comment that tells about the run", problem)
         else:
@@ -280,6 +273,6 @@ def tell_thread(
         problem = "" if answer.good else answer.problem
     else:
         mark = messages.stranded_mark(f"{context.run_url}/attempts/{context.attempt}")
-        _, problem = thread.write_once(mark, f"{text}\n\n{mark}")
+        _, problem = thread.write_once(mark, text)
     if problem:
         show_warning(f"the thread could not be told: {messages.plain(problem)}")

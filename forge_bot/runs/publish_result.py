@@ -12,7 +12,7 @@ from typing import Literal
 from forge_bot.engine.gates import can_be_posted, may_post
 from forge_bot.engine.reports import PeopleCommitted
 from forge_bot.errors import GitFailed, PushRefusal, PushRefused
-from forge_bot.forge import OpenPullRequest, WantedPullRequest, parse_remote
+from forge_bot.forge import OpenPullRequest, parse_remote
 from forge_bot.forge.types import NewPullRequest
 from forge_bot.git import Repository
 from forge_bot.git.commit_objects import changed_files
@@ -219,11 +219,11 @@ def customs_of(run: Run) -> Customs:
     )
 
 
-def wanted_pull_request(run: Run, branch: str, written: PullRequestText) -> WantedPullRequest:
+def wanted_pull_request(run: Run, branch: str, written: PullRequestText) -> NewPullRequest:
     """Return the pull request of a branch as the command line is asked for it."""
     head, repository = offered_head(run.repository, branch)
-    new = NewPullRequest(written.title, written.body, head, target_of(run), written.draft)
-    return WantedPullRequest(new, body_file(run), repository)
+    base, file = target_of(run), str(body_file(run))
+    return NewPullRequest(written.title, written.body, head, base, written.draft, file, repository)
 
 
 def body_file(run: Run) -> Path:

@@ -40,14 +40,12 @@ def said_at_the_gate() -> list[str]:
     mistyped = parse_comment("/approve? no, wait").command
     assert isinstance(mistyped, Mistyped)
     return [
-        messages.beginning(LINKS.job, 42),
+        messages.beginning(LINKS.job),
         *(
-            messages.refusal(each, Role.WRITE, "/forge", run_url=LINKS.job, comment=comment)
+            messages.refusal(each, Role.WRITE, "/forge", run_url=LINKS.job)
             for each in (role, unverified, edited)
-            for comment in (900001, None)
-            if comment or each is not edited
         ),
-        messages.correction(mistyped, "/forge", 900001),
+        messages.correction(mistyped, "/forge"),
         messages.stranded(LINKS.job, "/forge"),
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing, TextTooLong
+from forge_bot.errors import GitHubRefused, NotOnGitHub, PermissionMissing
 from forge_bot.forge.github.client import GitHub
 from forge_bot.forge.types import NewPullRequest, PullState
 from forge_bot.sentences import hint_of
@@ -76,7 +76,7 @@ def test_a_pull_request_that_github_does_not_take_says_why(bot: GitHub, repo: Re
     with pytest.raises(GitHubRefused, match="head is invalid") as refused:
         bot.open_pull_request(replace(NEW, head="unknown"))
     assert refused.value.details == ("head is invalid",)
-    with pytest.raises(TextTooLong, match="title has 257"):
+    with pytest.raises(GitHubRefused, match="title is too long"):
         bot.open_pull_request(replace(NEW, title="x" * 257))
 
 
@@ -143,22 +143,18 @@ def test_the_facts_of_a_repository_for_an_administrator(
     repo.secrets.append("ANTHROPIC_API_KEY")
     github.label(repo, "forge")
     with GitHub("acme/widget", github.token("acme"), github.url) as admin:
-        facts = admin.facts(FORGE)
-    assert (facts.default_branch, facts.labels, facts.secrets) == (
-        "main",
-        ("forge",),
-        ("ANTHROPIC_API_KEY",),
-    )
-    assert (facts.workflow, facts.actions_may_open_pulls) == (TEXT, True)
-    assert facts.hidden == ()
+        assert admin.about().default_branch == "main"
+        assert (admin.labels(), admin.secrets()) == (("forge",), ("ANTHROPIC_API_KEY",))
+        assert (admin.text_of_file(FORGE, "main"), admin.may_open_pulls()) == (TEXT, True)
 
 
-def test_what_the_token_of_actions_may_not_see_is_said_to_be_hidden(
-    github: FakeGitHub, bot: GitHub, repo: Repository
+def test_the_token_of_actions_may_not_see_what_actions_may_do_and_names_of_secrets(
+    bot: GitHub, repo: Repository
 ) -> None:
-    facts = bot.facts(".github/workflows/none.yml")
-    assert facts.hidden == ("what Actions may do", "names of secrets")
-    assert (facts.workflow, facts.secrets) == (None, None)
+    assert bot.text_of_file(".github/workflows/none.yml", "main") is None
+    for ask in (bot.may_open_pulls, bot.secrets):
+        with pytest.raises(PermissionMissing):
+            ask()
 
 
 def test_a_thousand_threads_of_reviews_are_read_by_pages_and_the_others_counted(

@@ -125,7 +125,13 @@ def test_a_pull_request(connect: Connect) -> None:
     found = bot.pull_request_for("fix/1-login")
     assert found is not None
     assert (found.number, found.draft, found.state) == (made.number, False, PullState.OPEN)
-    assert bot.facts(FORGE).hidden == ("what Actions may do", "names of secrets")
+    branch = bot.about().default_branch
+    assert bot.text_of_file(FORGE, branch)
+    assert (bot.labels(), bot.workflow_state("forge-bot.yml")) == (("forge",), "active")
+    assert bot.rules_of(branch) == ()
+    for ask in (bot.may_open_pulls, bot.secrets):
+        with pytest.raises(PermissionMissing):
+            ask()
 
 
 def test_refusals(connect: Connect) -> None:

@@ -82,6 +82,7 @@ def test_a_stranger_gets_a_sign_and_one_sentence_in_a_thread_and_costs_nothing_m
     assert "@bob" in api.said()[0]
     assert "write" in api.said()[0]
     assert "bitcoins" not in api.said()[0]
+    assert api.said()[0].endswith("\n\n<!-- forge-bot:refusal -->")
 
 
 def test_a_label_by_somebody_who_may_only_sort_issues_starts_nothing(
@@ -151,6 +152,7 @@ def test_when_github_does_not_say_who_somebody_is_the_step_fails_and_lets_nobody
     (said,) = api.said()
     assert "GitHub did not say just now" in said
     assert "run [the job](" in said
+    assert said.endswith("\n\n<!-- forge-bot:unverified to=1001 -->")
 
 
 def test_a_question_that_fails_once_is_asked_again(gate: Gate, api: SmallApi) -> None:
@@ -202,6 +204,7 @@ def test_a_slip_is_answered_once_and_nothing_of_the_comment_is_done(
     assert len(api.said()) == 1
     assert "`/forge reject no wait`" in api.said()[0]
     assert "nothing was done" in api.said()[0]
+    assert api.said()[0].endswith("\n\n<!-- forge-bot:reply to=1001 -->")
 
 
 def test_what_a_slip_is_shown_with_cannot_ping_or_leave_its_line(gate: Gate, api: SmallApi) -> None:

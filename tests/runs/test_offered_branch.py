@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.forge import WantedPullRequest, pull_request_opener
+from forge_bot.forge import pull_request_opener
 from forge_bot.forge.types import NewPullRequest
 from tests.fakes.sample import Sample
 
@@ -263,8 +263,8 @@ def test_an_open_one_gets_the_new_text_and_is_ready_once_it_is_no_draft(
     there = 'echo "already exists: https://github.com/o/r/pull/7" >&2; [ "$2" != create ]\n'
     gh = tmp_path / "tools" / "gh"
     gh.write_text(gh.read_text().replace("echo https://github.com/o/r/pull/7\n", there))
-    new = NewPullRequest("fix: x", "x", "fix/x", "main", draft)
-    wanted = WantedPullRequest(new, tmp_path / "body.md")
+    body = str(tmp_path / "body.md")
+    wanted = NewPullRequest("fix: x", "x", "fix/x", "main", draft, body_file=body)
     assert pull_request_opener(tmp_path)(wanted) == "https://github.com/o/r/pull/7"
     said = " ".join(log.read_text().splitlines())
     assert "pr edit fix/x --title" in said

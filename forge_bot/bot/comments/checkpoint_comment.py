@@ -45,7 +45,7 @@ def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
     data, state, commands = question.data, view.state, view.commands
     effects = {choice.answer: choice.effect for choice in question.actions}
     first = next((answer for answer in ("answer", "approve", "done") if answer in effects), "")
-    others = [(_line(view, one, gate), effects[one]) for one in effects if one != first]
+    others = [(commands.form(one, gate.digest), effects[one]) for one in effects if one != first]
     if first == "approve" and data.overview.spent:
         others[:0] = _other_approvals(view, question, gate)
     return render(
@@ -58,7 +58,7 @@ def _first_part(view: RunView, question: Question, gate: OpenGate) -> str:
         by_hand=view.by_hand,
         so_far="" if data.overview.spent else Markdown(spent(state.usage, state.budget)),
         first=first,
-        command=_line(view, first, gate),
+        command=commands.form(first, gate.digest),
         effect=effects.get(first, "").partition("; "),
         until=data.overview.until,
         more=commands.raise_budget(state.budget) if gate.reason is Reason.BUDGET else "",
@@ -80,15 +80,9 @@ def _subject(question: Question, gate: OpenGate) -> str:
     return "".join(map(escape.line, decision[place : place + 1]))
 
 
-def _line(view: RunView, answer: str, gate: OpenGate) -> str:
-    if answer == "approve":
-        return view.commands.say("approve", short(gate.digest))
-    return view.commands.form(answer)
-
-
 def _other_approvals(view: RunView, question: Question, gate: OpenGate) -> list[tuple[str, str]]:
     """Return the approvals that say more than yes: with another choice, and with a condition."""
-    approval = _line(view, "approve", gate)
+    approval = view.commands.form("approve", gate.digest)
     choices = [
         (f"{approval} {decision.number}{option.letter}", say("question.with_choice"))
         for decision in question.data.overview.outline.decisions[:1]

@@ -9,8 +9,6 @@ A reply is a table of `replies.toml`: its `headline` and `detail` are Jinja temp
 import re
 from collections.abc import Callable, Iterator
 
-from pydantic import Field
-
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
 from forge_bot.engine.process_documents import UNNEEDED
@@ -37,17 +35,16 @@ class CommentReply(Frozen):
     """Words for one occasion, complete and harmless, with the way out in them."""
 
     occasion: str
-    headline: str = Field(description="one sentence; Markdown")
-    detail: str = Field(
-        default="", description="what to know and what to do; Markdown, may have paragraphs"
-    )
+    headline: str
+    """One sentence; Markdown."""
+    detail: str = ""
+    """What to know and what to do; Markdown, may have paragraphs."""
     tone: Tone = "note"
     reaction: Reaction = "+1"
-    seconds: int = Field(default=0, description="how long is to be waited, where that is known")
-    outcome: Outcome | None = Field(
-        default=None,
-        description="set where this ends the invocation: state, comment and exit code agree",
-    )
+    seconds: int = 0
+    """How long is to be waited, where that is known."""
+    outcome: Outcome | None = None
+    """Set where this ends the invocation: state, comment and exit code agree."""
 
     @property
     def text(self) -> str:
@@ -82,32 +79,22 @@ _PATH = re.compile(r"^(?:\+\+\+ b/|--- a/|rename (?:from|to) )(?P<path>.+)$", re
 class RunView(RunFacts):
     """The facts of a run, with the open question and the current problem."""
 
-    question: Question | None = Field(
-        default=None, description="what is open, as every face gets it"
-    )
-    estimate: str = Field(
-        default="", description="plain words, for example `8 to 15 minutes, $0.40 to $0.90`"
-    )
-    trouble: CommentReply | None = Field(
-        default=None, description="what stands in the way of going on"
-    )
-    by_hand: tuple[str, ...] = Field(
-        default=(), description="workflow files of the patch that waits, which only people can push"
-    )
-    awaited: tuple[str, ...] = Field(
-        default=(), description="who has to approve yet by the rules of `approvals`, as Markdown"
-    )
-    removed: str = Field(
-        default="", description="the sentences on what no model sees of the request"
-    )
-
-    unread: tuple[UnreadComment, ...] = Field(
-        default=(), description="comments that are no part of the request"
-    )
-    target: str = Field(
-        default="",
-        description="the branch that the change goes to, where it is not the base branch",
-    )
+    question: Question | None = None
+    """What is open, as every face gets it."""
+    estimate: str = ""
+    """Plain words, for example `8 to 15 minutes, $0.40 to $0.90`."""
+    trouble: CommentReply | None = None
+    """What stands in the way of going on."""
+    by_hand: tuple[str, ...] = ()
+    """Workflow files of the patch that waits, which only people can push."""
+    awaited: tuple[str, ...] = ()
+    """Who has to approve yet by the rules of `approvals`, as Markdown."""
+    removed: str = ""
+    """The sentences on what no model sees of the request."""
+    unread: tuple[UnreadComment, ...] = ()
+    """Comments that are no part of the request."""
+    target: str = ""
+    """The branch that the change goes to, where it is not the base branch."""
 
     def compare(self, branch: str) -> str:
         """The page with the change of a branch."""

@@ -67,8 +67,8 @@ class AttachmentReader:
 
         until, place = time.monotonic() + _SECONDS, self._signed(address)
         for _ in range(_REDIRECTS + 1):
-            self._check(place)
             try:
+                self._check(place)
                 # The hosts are those above, over https.
                 request = Request(place, headers={"User-Agent": "forge-bot"})  # noqa: S310
                 with self._opener.open(request, timeout=10) as reply:
@@ -84,17 +84,14 @@ class AttachmentReader:
 
     def _check(self, address: str) -> None:
         """Raise NotFetched for an address where GitHub keeps no attachments."""
-        try:
-            place = urlsplit(address)
-            host, own = place.netloc.lower(), self._server
-        except ValueError:
-            host, place, own = "", urlsplit(""), self._server
-        is_own = (place.scheme, host) == (own.scheme, own.netloc.lower())
-        if is_own or (place.scheme == "https" and host in _HOSTS and _is_github(own.netloc)):
+        place, own = urlsplit(address), self._server
+        host, server = place.netloc.lower(), own.netloc.lower()
+        if (place.scheme, host) == (own.scheme, server):
             return
-        raise NotFetched(
-            f"it leads to {host[:100] or 'no address'}, where GitHub keeps no attachments"
-        )
+        if place.scheme != "https" or host not in _HOSTS or server != HOST:
+            raise NotFetched(
+                f"it leads to {host[:100] or 'no address'}, where GitHub keeps no attachments"
+            )
 
     @cached_property
     def _html(self) -> str:
@@ -112,10 +109,6 @@ class AttachmentReader:
             rf"https?://[^\s\"'<>]*{asset[0]}[^\s\"'<>]*[?&]jwt=[^\s\"'<>]+", self._html
         )
         return signed[0] if signed else address
-
-
-def _is_github(host: str) -> bool:
-    return host.lower() == HOST
 
 
 def _read(reply: "HTTPResponse", most: int, until: float) -> bytes:

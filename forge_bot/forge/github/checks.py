@@ -1,8 +1,8 @@
 """The needs of the bot in a repository on GitHub: each missing click, with its address."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from forge_bot.errors import NotOnGitHub, PermissionMissing
 from forge_bot.forge.github.addresses import RepositoryAddress
@@ -16,7 +16,12 @@ from forge_bot.forge.github.workflow_files import (
     read_workflow,
     workflow_text,
 )
-from forge_bot.forge.types import START, RepositoryFacts, RepositoryNeed
+from forge_bot.forge.types import START, RepositoryNeed
+
+if TYPE_CHECKING:
+    from github.Repository import Repository
+
+T = TypeVar("T")
 
 _USES = re.compile(r"^\s*(?:- )?uses: *[\"']?([\w.-]+/[\w.-]+)([\w./-]*)@([^\s\"']+)", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -44,35 +49,47 @@ def check_repository(
         yield _lacking("GitHub", f"{place.name} was not looked at: no token", step)
         return
     with connect(place.name, token, place.api, patience=0) as client:
-        facts = client.facts(WORKFLOW, WAKE_WORKFLOW)
-        yield from _token(place, facts)
-        yield from _workflow(place, facts)
-        if facts.workflow is not None:
-            yield from _actions(place, token, facts.workflow)
-            yield from _permissions(facts.workflow)
-        yield from _secrets(place, client, facts, key)
-        yield from _rules(place, client, facts)
+        about = client.about()
+        branch = about.default_branch
+        text = client.text_of_file(WORKFLOW, branch)
+        yield from _token(place, client, about)
+        yield from _workflow(place, client, branch, text)
+        if text is not None:
+            yield from _actions(place, token, text)
+            yield from _permissions(text)
+        yield from _secrets(place, client, text or "", key)
+        yield from _rules(place, client, branch)
+
+
+def _visible(ask: Callable[[], T]) -> T | None:
+    """Return what GitHub answers; None for what is not there, or what the token may not see."""
+    try:
+        return ask()
+    except (PermissionMissing, NotOnGitHub):
+        return None
 
 
 def _lacking(what: str, problem: str, step: str) -> RepositoryNeed:
     return RepositoryNeed(what, problem, "", step)
 
 
-def _token(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[RepositoryNeed]:
+def _token(
+    place: RepositoryAddress, client: GitHub, about: "Repository"
+) -> Iterator[RepositoryNeed]:
     """Yield whether the repository takes issues, and pull requests by the token of Actions."""
-    off = "" if facts.has_issues else "has its issues switched off"
-    off = "is archived" if facts.archived else off
+    off = "" if about.has_issues else "has its issues switched off"
+    off = "is archived" if about.archived else off
     yield RepositoryNeed(
         "GitHub",
-        f"{facts.full_name} {off}" if off else "",
-        f"{facts.full_name}, {facts.default_branch}",
+        f"{about.full_name} {off}" if off else "",
+        f"{about.full_name}, {about.default_branch}",
         f"{place.page}/settings",
     )
     problem = {
         True: "",
         False: "Actions may not open pull requests",
         None: "this token may not see it (it takes administration: read)",
-    }[facts.actions_may_open_pulls]
+    }[_visible(client.may_open_pulls)]
     clicks = f"{place.page}/settings/actions"
     yield RepositoryNeed(
         "pull requests",
@@ -82,20 +99,21 @@ def _token(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Reposit
     )
 
 
-def _workflow(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[RepositoryNeed]:
-    """Yield whether the workflow is there and switched on, and its label."""
-    branch = facts.default_branch
-    if facts.workflow is None:
+def _workflow(
+    place: RepositoryAddress, client: GitHub, branch: str, text: str | None
+) -> Iterator[RepositoryNeed]:
+    """Yield whether the workflow, with this text, is there and switched on, and its label."""
+    if text is None:
         sentence = f"{WORKFLOW} is not on {branch}, where GitHub looks for it"
         yield _lacking("workflow", sentence, "forge-bot init, then commit and merge it")
     else:
-        yield _switched_on(place, "workflow", WORKFLOW, facts.workflow_state)
-        if facts.schedule_state:
-            yield _switched_on(place, "schedule", WAKE_WORKFLOW, facts.schedule_state)
+        yield _switched_on(place, client, "workflow", WORKFLOW)
+        if client.text_of_file(WAKE_WORKFLOW, branch):
+            yield _switched_on(place, client, "schedule", WAKE_WORKFLOW)
         else:
             sentence = f"without {WAKE_WORKFLOW} runs that wait go on at a command only"
             yield RepositoryNeed("schedule", "", sentence)
-    labelled = START.casefold() in {name.casefold() for name in facts.labels}
+    labelled = START.casefold() in {name.casefold() for name in client.labels()}
     yield RepositoryNeed(
         "label",
         "" if labelled else f"there is no label {START}",
@@ -104,11 +122,15 @@ def _workflow(place: RepositoryAddress, facts: RepositoryFacts) -> Iterator[Repo
     )
 
 
-def _switched_on(place: RepositoryAddress, what: str, workflow: str, state: str) -> RepositoryNeed:
+def _switched_on(
+    place: RepositoryAddress, client: GitHub, what: str, workflow: str
+) -> RepositoryNeed:
     """Return whether GitHub starts a workflow. It switches one with a schedule off by itself where
     a public repository had no commits for 60 days.
     """
-    page = f"{place.page}/actions/workflows/{workflow.rpartition('/')[2]}"
+    name = workflow.rpartition("/")[2]
+    state = _visible(lambda: client.workflow_state(name)) or ""
+    page = f"{place.page}/actions/workflows/{name}"
     problem = f"{workflow} is switched off ({state})" if state.startswith("disabled") else ""
     return RepositoryNeed(what, problem, f"{workflow} is there", f"Enable workflow: {page}")
 
@@ -157,18 +179,17 @@ def _read_granted(workflow: dict[str, Any]) -> dict[str, str]:
 
 
 def _secrets(
-    place: RepositoryAddress, client: GitHub, facts: RepositoryFacts, key: str
+    place: RepositoryAddress, client: GitHub, text: str, key: str
 ) -> Iterator[RepositoryNeed]:
     """Yield whether each secret that the workflow hands over is there, in its environment too."""
-    text = facts.workflow or ""
     names = dict.fromkeys(name for name in _SECRET.findall(text) if name != _OF_JOB)
     if key and text and key not in names:
         sentence = f"the workflow does not hand over {key}, which the configured model needs"
         yield _lacking(
             "secret", sentence, f"{key}: ${{{{ secrets.{key} }}}} under env: of the step"
         )
-    present = set(facts.secrets or ())
-    hidden = facts.secrets is None
+    of_repository = _visible(client.secrets)
+    present, hidden = set(of_repository or ()), of_repository is None
     page = f"{place.page}/settings/secrets/actions"
     for environment in _environments(text):
         page = f"{place.page}/settings/environments"
@@ -197,9 +218,7 @@ def _environments(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(name) for name in names if name))
 
 
-def _rules(
-    place: RepositoryAddress, client: GitHub, facts: RepositoryFacts
-) -> Iterator[RepositoryNeed]:
+def _rules(place: RepositoryAddress, client: GitHub, branch: str) -> Iterator[RepositoryNeed]:
     """Yield the rules that would stop a run's pushes, and whether the default branch has any."""
     page = f"{place.page}/settings/rules"
     kinds = {kind for branch in _EXAMPLES for kind in client.rules_of(branch)}
@@ -210,8 +229,7 @@ def _rules(
         "nothing stops a push to the branches of a run",
         f"leave feature/** and the branches for merge, such as fix/**, out of them: {page}",
     )
-    guarded = {"pull_request", "protection"} & set(facts.rules)
-    branch = facts.default_branch
+    guarded = {"pull_request", "protection"} & set(client.rules_of(branch))
     yield RepositoryNeed(
         "default branch",
         "" if guarded else f"whoever may write can push to {branch}, the job's token too",

@@ -2,7 +2,7 @@
 requests, and its settings, rules, secrets by name and workflows.
 """
 
-from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
@@ -12,11 +12,11 @@ from forge_bot.errors import (
     NotOnGitHub,
     PermissionMissing,
 )
-from forge_bot.forge.github.connection import T, call
+from forge_bot.forge.github.connection import call
 from forge_bot.forge.github.gate_client import read_membership
 from forge_bot.forge.github.pull_request_calls import PullRequestCalls, account_of
 from forge_bot.forge.json_values import Node
-from forge_bot.forge.types import Comment, Issue, Membership, Reaction, RepositoryFacts, Role
+from forge_bot.forge.types import Comment, Issue, Membership, Reaction, Role
 
 if TYPE_CHECKING:
     import github.Issue
@@ -95,17 +95,16 @@ class GitHub(PullRequestCalls):
         comments = map(read_comment, self._repository.get_issue(number).get_comments())
         return tuple(sorted(comments, key=lambda comment: comment.id))
 
+    @call("the role of {login} in {name} could not be read", "account")
     def membership(self, login: str) -> Membership:
         """Return an account's role here. An account that does not exist has none."""
-        try:
-            return read_membership(login, 200, Node(self._permission(login)))
-        except NotOnGitHub:
-            return Role.NONE
+        from github import UnknownObjectException
 
-    @call("the role of {login} in {name} could not be read", "account")
-    def _permission(self, login: str) -> object:
         path = f"/repos/{self.name}/collaborators/{quote(login, safe='')}/permission"
-        return self._client.requester.requestJsonAndCheck("GET", path)[1]
+        with suppress(UnknownObjectException):
+            answer = self._client.requester.requestJsonAndCheck("GET", path)[1]
+            return read_membership(login, 200, Node(answer))
+        return Role.NONE
 
     def team_members(self, team: str) -> frozenset[str] | None:
         """Return the logins of a team, named as `org/team`, and of the teams below it, in small
@@ -130,15 +129,12 @@ class GitHub(PullRequestCalls):
 
     @call("the comment on {name}#{number} could not be written", "issue", again=False)
     def comment(self, number: int, body: str) -> Comment:
-        """Post a comment and return it with GitHub's own time.
-
-        Raises TextTooLong before anything is sent, ConversationLocked.
-        """
+        """Post a comment and return it with GitHub's own time. Raises ConversationLocked."""
         return read_comment(self._repository.get_issue(number).create_comment(body))
 
     @call("comment {comment_id} of {name} could not be changed", "comment")
     def edit_comment(self, comment_id: int, body: str) -> None:
-        """Replace the text of one's own comment. Raises TextTooLong, NotOnGitHub."""
+        """Replace the text of one's own comment. Raises NotOnGitHub."""
         self._comment(comment_id).edit(body)
 
     @call("comment {comment_id} of {name} could not be reacted to", "comment")
@@ -177,69 +173,58 @@ class GitHub(PullRequestCalls):
     # -- the repository itself
     # ----------------------------------------------------------------------------------------------
 
-    def facts(self, workflow: str, schedule: str = "") -> RepositoryFacts:
-        """Return the facts that doctor checks. `workflow` and `schedule` are the paths of workflow
-        files. Facts that the token may not see are left out and named.
+    @call("{name} could not be looked at", "repository")
+    def about(self) -> "Repository":
+        """Return the repository as PyGithub reads it."""
+        return self._repository.complete()
+
+    @call("{name} could not be looked at", "repository")
+    def labels(self) -> tuple[str, ...]:
+        """Return the names of the labels."""
+        return tuple(label.name for label in self._repository.get_labels())
+
+    @call("{name} could not be looked at", "repository")
+    def may_open_pulls(self) -> bool:
+        """Return whether Actions may open pull requests. Raises PermissionMissing."""
+        address = f"{self._repository.url}/actions/permissions/workflow"
+        return Node(self._client.requester.requestJsonAndCheck("GET", address)[1]).true(_MAY_OPEN)
+
+    @call("{name} could not be looked at", "repository")
+    def workflow_state(self, workflow: str) -> str:
+        """Return the state of a workflow by the name of its file, such as active or
+        disabled_manually. Raises NotOnGitHub and PermissionMissing.
         """
-        about = self._fact(self._repository.complete)
-        hidden: list[str] = []
+        return self._repository.get_workflow(workflow).state
 
-        def visible(what: str, ask: Callable[[], T]) -> T | None:
-            try:
-                return self._fact(ask)
-            except (PermissionMissing, NotOnGitHub):
-                hidden.append(what)
-                return None
-
-        def read_actions() -> object:
-            rules = f"{about.url}/actions/permissions/workflow"
-            return self._client.requester.requestJsonAndCheck("GET", rules)[1]
-
-        def read_secrets() -> tuple[str, ...]:
-            return tuple(secret.name for secret in about.get_secrets())
-
-        def read_state(path: str, text: str | None) -> str:
-            if not text:
-                return ""
-            name = path.rpartition("/")[2]
-            return visible("the workflow's state", lambda: about.get_workflow(name).state) or ""
-
-        actions = visible("what Actions may do", read_actions)
-        text = self._text_of_file(about, workflow)
-        scheduled = self._text_of_file(about, schedule) if schedule else None
-        return RepositoryFacts(
-            full_name=about.full_name,
-            default_branch=about.default_branch,
-            archived=about.archived,
-            has_issues=about.has_issues,
-            labels=self._fact(lambda: tuple(label.name for label in about.get_labels())),
-            workflow=text,
-            workflow_state=read_state(workflow, text),
-            schedule_state=read_state(schedule, scheduled),
-            actions_may_open_pulls=Node(actions).true(_MAY_OPEN) if actions is not None else None,
-            secrets=visible("names of secrets", read_secrets),
-            rules=self.rules_of(about.default_branch),
-            hidden=tuple(hidden),
-        )
-
+    @call("{name} could not be looked at", "repository")
     def rules_of(self, branch: str) -> tuple[str, ...]:
         """Return the kinds of the rules that hold for a branch, which need not exist. Branch
         protection, the older kind, is `protection`.
         """
+        from github import UnknownObjectException
 
-        def read() -> tuple[str, ...]:
-            address = f"{self._repository.url}/rules/branches/{quote(branch, safe='')}"
-            rules = self._client.requester.requestJsonAndCheck("GET", address)[1]
-            return tuple(Node(rule).text("type") for rule in cast("list[object]", rules))
+        address = f"{self._repository.url}/rules/branches/{quote(branch, safe='')}"
+        rules = self._client.requester.requestJsonAndCheck("GET", address)[1]
+        kinds = tuple(Node(rule).text("type") for rule in cast("list[object]", rules))
+        with suppress(UnknownObjectException):
+            if self._repository.get_branch(branch).protected:
+                return (*kinds, "protection")
+        return kinds
 
-        def protected() -> bool:
-            return self._repository.get_branch(branch).protected
+    @call("{name} could not be looked at", "repository")
+    def text_of_file(self, path: str, branch: str) -> str | None:
+        """Return the text of a file of a branch; None if it is not there."""
+        from github import UnknownObjectException
 
-        kinds = self._fact(read)
-        try:
-            return (*kinds, "protection") if self._fact(protected) else kinds
-        except NotOnGitHub:
-            return kinds
+        with suppress(UnknownObjectException):
+            file = self._repository.get_contents(path, ref=branch)
+            return "" if isinstance(file, list) else file.decoded_content.decode(errors="replace")
+        return None
+
+    @call("{name} could not be looked at", "repository")
+    def secrets(self) -> tuple[str, ...]:
+        """Return the names of the secrets. Raises PermissionMissing."""
+        return tuple(secret.name for secret in self._repository.get_secrets())
 
     @call("the environment {environment} of {name} could not be read", "environment")
     def environment_secrets(self, environment: str) -> tuple[str, ...]:
@@ -251,26 +236,14 @@ class GitHub(PullRequestCalls):
 
     def has_commit(self, ref: str) -> bool:
         """Return whether a commit, tag or branch of this name is there and may be seen."""
-        what = f"{self.name}@{ref} could not be looked for"
         try:
-            return bool(
-                self.do(what, "commit", lambda: self._repository.get_commit(ref).complete().sha)
-            )
+            return bool(self._commit(ref))
         except (NotOnGitHub, GitHubRefused):
             return False
 
-    def _fact(self, ask: Callable[[], T]) -> T:
-        return self.do(f"{self.name} could not be looked at", "repository", ask)
-
-    def _text_of_file(self, repository: "Repository", path: str) -> str | None:
-        def read() -> str:
-            file = repository.get_contents(path, ref=repository.default_branch)
-            return "" if isinstance(file, list) else file.decoded_content.decode(errors="replace")
-
-        try:
-            return self._fact(read)
-        except NotOnGitHub:
-            return None
+    @call("{name}@{ref} could not be looked for", "commit")
+    def _commit(self, ref: str) -> str:
+        return self._repository.get_commit(ref).complete().sha
 
 
 def connect(name: str, token: str | None, api: str, *, patience: float = 60.0) -> GitHub:

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import GhFailed
@@ -17,19 +16,7 @@ _SECONDS = 120
 _ADDRESS = re.compile(rf"{PULL_PAGE}\d+")
 _EXISTS = "already exists"
 
-
-@dataclass(frozen=True)
-class WantedPullRequest:
-    """A pull request to open, and the file with its body. `repository` is the target if it is not
-    the repository that gets the push.
-    """
-
-    new: NewPullRequest
-    body: Path
-    repository: str = ""
-
-
-OpenPullRequest = Callable[[WantedPullRequest], str]
+OpenPullRequest = Callable[[NewPullRequest], str]
 """Opens a pull request, or brings the text of the open one up to date; gives its address."""
 
 
@@ -44,34 +31,34 @@ def pull_request_opener(root: Path) -> OpenPullRequest:
 
 
 def pull_request_command(
-    wanted: WantedPullRequest, place: str = "", *, whole: bool = False
+    wanted: NewPullRequest, place: str = "", *, whole: bool = False
 ) -> tuple[str, ...]:
     """Return the command that opens a pull request, or gives the one at a place its present text;
     `whole` if it has the text in it.
     """
-    body = ("--body", wanted.new.body) if whole else ("--body-file", str(wanted.body))
-    where = () if place else ("--head", wanted.new.head, "--base", wanted.new.base)
-    draft = ("--draft",) if wanted.new.draft and not place else ()
-    text = ("--title", wanted.new.title, *body)
+    body = ("--body", wanted.body) if whole else ("--body-file", wanted.body_file)
+    where = () if place else ("--head", wanted.head, "--base", wanted.base)
+    draft = ("--draft",) if wanted.draft and not place else ()
+    text = ("--title", wanted.title, *body)
     verb = ("edit", place) if place else ("create",)
     return ("gh", "pr", *verb, *where, *_elsewhere(wanted), *draft, *text)
 
 
-def _elsewhere(wanted: WantedPullRequest) -> tuple[str, ...]:
+def _elsewhere(wanted: NewPullRequest) -> tuple[str, ...]:
     return ("--repo", wanted.repository) if wanted.repository else ()
 
 
-def _opened(root: Path, wanted: WantedPullRequest) -> str:
+def _opened(root: Path, wanted: NewPullRequest) -> str:
     done = _gh(root, pull_request_command(wanted))
     output = f"{done.stdout}\n{done.stderr}"
     if done.returncode != 0:
         if _EXISTS not in output:
             raise _failed("open", output)
-        changed = _gh(root, pull_request_command(wanted, wanted.new.head))
+        changed = _gh(root, pull_request_command(wanted, wanted.head))
         if changed.returncode != 0:
             raise _failed("change", changed.stderr)
-        if not wanted.new.draft:
-            _gh(root, ("gh", "pr", "ready", wanted.new.head, *_elsewhere(wanted)))
+        if not wanted.draft:
+            _gh(root, ("gh", "pr", "ready", wanted.head, *_elsewhere(wanted)))
     address = _ADDRESS.search(output)
     return address[0] if address else ""
 

@@ -22,7 +22,6 @@ from forge_bot.errors import (
     PermissionMissing,
     RateLimited,
     StrangeAnswer,
-    TextTooLong,
     TokenRefused,
 )
 from forge_bot.forge.json_values import Node
@@ -44,10 +43,6 @@ _LIMITED = frozenset({403, 429})
 _SERVER_ERRORS = range(500, 600)
 # GitHub asks for a minute if it names no time (REST, best practices: secondary rate limits).
 _UNNAMED_SECONDS = 60
-
-LONGEST_BODY = 65_536
-_MOST_BYTES = 4 * LONGEST_BODY
-LONGEST_TITLE = 256
 
 
 class Connection:
@@ -138,7 +133,7 @@ def call(
     what: str, thing: str, *, again: bool = True
 ) -> Callable[[Callable[Concatenate[Caller, Given], T]], Callable[Concatenate[Caller, Given], T]]:
     """Make a method one call of GitHub, as `do` does it. `what` says that it failed, with places
-    for the repository's `name` and the arguments. A `body` is measured before anything is sent.
+    for the repository's `name` and the arguments.
     """
 
     def decorate(
@@ -150,25 +145,11 @@ def call(
         def ask(self: Caller, *args: Given.args, **named: Given.kwargs) -> T:
             given = dict(parameters.bind(self, *args, **named).arguments)
             sentence = what.format(name=self.name, **given)
-            if "body" in given:
-                check_length(sentence, given["body"], given.get("title", ""))
             return self.do(sentence, thing, lambda: method(self, *args, **named), again=again)
 
         return ask
 
     return decorate
-
-
-def check_length(what: str, body: str, title: str = "") -> None:
-    """Raise TextTooLong for what GitHub would not take."""
-    if len(body) > LONGEST_BODY or len(body.encode(errors="surrogatepass")) > _MOST_BYTES:
-        raise TextTooLong(
-            f"{what}: it has {len(body):,} characters; GitHub takes {LONGEST_BODY:,}."
-        )
-    if len(title) > LONGEST_TITLE:
-        raise TextTooLong(
-            f"{what}: its title has {len(title):,} characters; GitHub takes {LONGEST_TITLE}."
-        )
 
 
 def _error_of(what: str, thing: str, raised: Exception, *, again: bool) -> GitHubError:

@@ -233,16 +233,17 @@ class OwnComments:
         return next((own for own in self._comments if own.body.rstrip().endswith(mark)), None)
 
     def write_once(self, mark: str, text: str) -> tuple[OwnComment | None, str]:
-        """Write a comment that ends with this mark, unless it exists. Return the comment, and the
+        """Write a comment and below it this mark, unless it is there. Return the comment, and the
         problem if there is one.
         """
         if (written := self.find(mark)) is not None or self._problem:
             return written, self._problem or ""
-        answer = self._client.comment(self.number, text)
+        body = f"{text}\n\n{mark}"
+        answer = self._client.comment(self.number, body)
         number, account = answer.body.number("id"), read_account(answer.body["user"])
         if not answer.good or number is None:
             return None, answer.problem
-        comment = OwnComment(number, text)
+        comment = OwnComment(number, body)
         self._comments.append(comment)
         if account is None or account.named(self._own):
             return comment, ""

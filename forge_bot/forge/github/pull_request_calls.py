@@ -3,14 +3,11 @@ end of its log, and their reviews. Only GraphQL tells whether a thread of a revi
 """
 
 import re
-from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from forge_bot.errors import (
-    GitHubRefused,
-)
+from forge_bot.errors import GitHubRefused
 from forge_bot.forge.github.connection import Connection, call
 from forge_bot.forge.github.gate_client import read_account
 from forge_bot.forge.json_values import Node
@@ -43,26 +40,6 @@ _LINES = 60
 # Every line of a log begins with a timestamp; colours are ANSI sequences.
 _STAMP = re.compile(r"^\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ", re.MULTILINE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def failed_checks(repository: "Repository", commit: str) -> tuple[FailedCheck, ...]:
-    """Return the check runs and statuses of a commit that did not succeed."""
-    place = repository.get_commit(commit)
-    runs = place.get_check_runs(filter="latest", status="completed")
-    failed = [run for run in runs if run.conclusion not in _SUCCEEDED]
-    # Jobs of Actions have a log with the same id.
-    jobs = [run.id for run in failed if run.app and run.app.slug == "github-actions"][:_MOST_LOGS]
-    statuses = [
-        FailedCheck(
-            name=status.context,
-            conclusion=status.state,
-            url=status.target_url or "",
-            summary=status.description or "",
-        )
-        for status in place.get_combined_status().statuses
-        if status.state in {"error", "failure"}
-    ]
-    return (*(_check(run, _log(repository, run.id, jobs)) for run in failed), *statuses)
 
 
 def _check(run: "CheckRun", log: str) -> FailedCheck:
@@ -126,33 +103,6 @@ fragment words on PullRequestReviewComment {
   fullDatabaseId body author { __typename login } lastEditedAt
 }
 """
-
-
-Ask = Callable[[str, dict[str, str | int | None]], object]
-
-
-def read_reviews(ask: Ask, name: str, number: int) -> Reviews:
-    """Return the reviews of a pull request; `ask` asks GraphQL with variables."""
-    owner, _, short = name.partition("/")
-    threads, pull, after = list[Node](), Node(), ""
-    for _page in range(MOST_PAGES):
-        place = {"owner": owner, "name": short, "number": number}
-        answer = ask(_QUERY, {**place, "after": after or None})
-        pull = Node(answer).at("data", "repository", "pullRequest")
-        threads += pull.items("reviewThreads", "nodes")
-        after = pull.text("reviewThreads", "pageInfo", "endCursor")
-        if not pull.true("reviewThreads", "pageInfo", "hasNextPage"):
-            break
-    read = map(_thread, threads)
-    return Reviews(
-        threads=tuple(thread for thread in read if thread.comments),
-        requests=tuple(
-            _comment(node, "submittedAt")
-            for node in pull.items("latestOpinionatedReviews", "nodes")
-            if node.text("state") == "CHANGES_REQUESTED"
-        ),
-        unread=max((pull.number("reviewThreads", "totalCount") or 0) - len(threads), 0),
-    )
 
 
 def _thread(node: Node) -> ReviewThread:
@@ -257,7 +207,7 @@ class PullRequestCalls(Connection):
         a second one for them. Raises GitHubRefused.
         """
         try:
-            return self._open(new, body=new.body, title=new.title)
+            return self._open(new)
         except GitHubRefused as refused:
             there = self.pull_request_for(new.head) if refused.exists_already else None
             if there is None or there.state is not PullState.OPEN:
@@ -265,9 +215,9 @@ class PullRequestCalls(Connection):
             return there
 
     @call("the pull request of {new.head} in {name} could not be opened", "repository")
-    def _open(self, new: NewPullRequest, *, body: str, title: str) -> PullRequest:
+    def _open(self, new: NewPullRequest) -> PullRequest:
         pull = self._repository.create_pull(
-            new.base, new.head, title=title, body=body, draft=new.draft
+            new.base, new.head, title=new.title, body=new.body, draft=new.draft
         )
         return read_pull(pull)
 
@@ -288,15 +238,51 @@ class PullRequestCalls(Connection):
 
     @call("the checks of {name}#{number} could not be read", "pull request")
     def failed_checks(self, number: int) -> tuple[FailedCheck, ...]:
-        """Return the failed checks at the head of a pull request, with the ends of their logs."""
+        """Return the checks at the head of a pull request that did not succeed: check runs with the
+        ends of their logs, and statuses.
+        """
         repository = self._repository
-        return failed_checks(repository, repository.get_pull(number).head.sha)
+        place = repository.get_commit(repository.get_pull(number).head.sha)
+        runs = place.get_check_runs(filter="latest", status="completed")
+        failed = [run for run in runs if run.conclusion not in _SUCCEEDED]
+        # Jobs of Actions have a log with the same id.
+        jobs = [run.id for run in failed if run.app and run.app.slug == "github-actions"]
+        statuses = [
+            FailedCheck(
+                name=status.context,
+                conclusion=status.state,
+                url=status.target_url or "",
+                summary=status.description or "",
+            )
+            for status in place.get_combined_status().statuses
+            if status.state in {"error", "failure"}
+        ]
+        logged = jobs[:_MOST_LOGS]
+        return (*(_check(run, _log(repository, run.id, logged)) for run in failed), *statuses)
 
     @call("the reviews of {name}#{number} could not be read", "pull request")
     def reviews(self, number: int) -> Reviews:
         """Return the unresolved threads and requested changes of a pull request."""
-        ask = self._client.requester.graphql_query
-        return read_reviews(lambda query, given: ask(query, given)[1], self.name, number)
+        owner, _, short = self.name.partition("/")
+        threads, pull, after = list[Node](), Node(), ""
+        for _page in range(MOST_PAGES):
+            place = {"owner": owner, "name": short, "number": number, "after": after or None}
+            answer = Node(self._client.requester.graphql_query(_QUERY, place)[1])
+            pull = answer.at("data", "repository", "pullRequest")
+            threads += pull.items("reviewThreads", "nodes")
+            after = pull.text("reviewThreads", "pageInfo", "endCursor")
+            if not pull.true("reviewThreads", "pageInfo", "hasNextPage"):
+                break
+        read = map(_thread, threads)
+        return Reviews(
+            threads=tuple(thread for thread in read if thread.comments),
+            requests=tuple(
+                _comment(node, "submittedAt")
+                for node in pull.items("latestOpinionatedReviews", "nodes")
+                if node.text("state") == "CHANGES_REQUESTED"
+            ),
+            unread=max((pull.number("reviewThreads", "totalCount") or 0) - len(threads), 0),
+        )
 
     @call("the thread {comment} of {name}#{number} could not be answered", "thread", again=False)
     def reply_in_review(self, number: int, comment: int, body: str) -> None:

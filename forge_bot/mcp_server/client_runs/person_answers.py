@@ -119,11 +119,11 @@ def _read_condition(reply: PersonAnswer) -> PersonAnswer:
     if reply.answer is not Answer.APPROVE or not reply.notes.strip():
         return reply
     words = read_approval(reply.notes)
-    if words.unknown or words.digest is not None:
+    if words == "" or (isinstance(words, Approve) and words.digest is not None):
         words = read_approval(f"with {reply.notes}")
-    if words.problem:
-        raise AnswerNotOffered(words.problem, hint=_ASK_AGAIN)
-    return reply.replace(notes="", choices=words.choices, condition=words.condition)
+    if isinstance(words, str):
+        raise AnswerNotOffered(words, hint=_ASK_AGAIN)
+    return reply.replace(notes="", choices=words.choices, condition=words.words)
 
 
 LONGEST = 24_000

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from forge_bot.errors import BadArguments, ContextMissing, EmptyTask, ForgeError
 from forge_bot.forge import hosts_of, page_of, parse_issue_url, read_issue_command
-from forge_bot.gate.flags import TaskFlags, read_task_flags
+from forge_bot.gate.flags import Start, read_task_flags
 from forge_bot.mcp_server.served_repository import ServedRepository
 from forge_bot.mcp_server.tool_schemas import ExternalContext, InitFlags
 from forge_bot.runs.find_runs import RunInfo, checked_out
@@ -171,8 +171,8 @@ def handle_init(
     """Return the meaning of a host's arguments: a new run, one that exists, or nothing that
     could be used.
     """
-    task = read_task_flags(arguments.replace("\0", ""), also=(_RESUME,))
-    core, problems = task.text, list(task.problems)
+    task, wrong = read_task_flags(arguments.replace("\0", ""), also=(_RESUME,))
+    core, problems = task.text, [*wrong]
     source = read_source(core, environ)
     if isinstance(source, str):
         problems.append(source)
@@ -218,12 +218,12 @@ def _find_run(served: ServedRepository, core: str, source: Source) -> RunInfo | 
     return None
 
 
-def _make_flags(task: TaskFlags, current_branch: str) -> dict[str, JsonValue]:
+def _make_flags(task: Start, current_branch: str) -> dict[str, JsonValue]:
     flags = InitFlags(
-        auto="auto" in task.switches,
-        skip_pr="nopr" in task.switches,
-        debug="debug" in task.switches,
-        discuss="discuss" in task.switches,
+        auto=task.auto,
+        skip_pr=task.skip_pr,
+        debug=task.debug,
+        discuss=task.discuss,
         effort_override=Effort(task.effort) if task.effort is not None else None,
         budget=task.budget.dollars,
         budget_tokens=task.budget.tokens,
