@@ -11,7 +11,6 @@ from forge_bot.engine.phases import DRAFT
 from forge_bot.engine.state import OpenGate, Reason
 from forge_bot.interaction import markers
 from forge_bot.interaction.check_table import commands, outputs, reasons
-from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import LIMIT, Paper, Papers, Rows, compose
 from forge_bot.interaction.markdown_templates import Markdown, render
 from forge_bot.interaction.number_format import spent
