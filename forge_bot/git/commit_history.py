@@ -12,7 +12,7 @@ from pathlib import Path
 
 from forge_bot.errors import GitFailed
 from forge_bot.git.commits import Trailers, read_trailers
-from forge_bot.git.files_at import differences
+from forge_bot.git.files_at import FileVersion, differences
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import commit_id, is_shallow, tree_id
 from forge_bot.sentences import say
@@ -22,15 +22,6 @@ _MARK = "\x02"
 
 _COMMITS = 400
 """A commit with more files than this says little about which belong together."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileVersion:
-    """A file as a commit leaves it: path, mode and object id."""
-
-    path: str
-    mode: str
-    oid: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +229,7 @@ def diff(
 
 def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:
     """Return the names of the files that differ; a renamed file has both names."""
-    return tuple(path for path, _ in differences(folder, base, other))
+    return tuple(file.path for file in differences(folder, base, other))
 
 
 def patch_bytes(folder: Path, base: str, other: str, *, attributes: str) -> bytes:

@@ -9,9 +9,9 @@ from pathlib import Path
 from forge_bot.errors import GitFailed, GitMissing
 from forge_bot.forge import OWN_ADDRESS
 from forge_bot.git import files_at
-from forge_bot.git.commit_history import FileVersion, Signature
+from forge_bot.git.commit_history import Signature
 from forge_bot.git.commits import SigningKey, index_of, message_text, store
-from forge_bot.git.files_at import GONE, differences
+from forge_bot.git.files_at import GONE, FileVersion, differences
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import HEADS, ref_target, tree_id, unlock_ref
 from forge_bot.git.uncommitted_work import APPLY
@@ -83,10 +83,8 @@ def commit_on(
     """Return the id of a commit after `base` that has these files; None removes a file. It is on no
     branch. A file keeps its mode unless `modes` names another one.
     """
-    known = {
-        path: about.split(" ")[0]
-        for path, about in files_at.objects(root, base, [path for path, _ in files]).items()
-    } | dict(modes or {})
+    before = files_at.objects(root, base, [path for path, _ in files])
+    known = {path: mode for path, (mode, _) in before.items()} | dict(modes or {})
     there = {path: data for path, data in files if data is not None}
     links = {path: data for path, data in there.items() if known.get(path) == _LINK}
     texts = {path: data for path, data in there.items() if path not in links}
@@ -122,7 +120,7 @@ def commit_of_patch(
 
 def patched(
     root: Path, base: str, patch: bytes | None, paths: Sequence[str]
-) -> dict[str, str] | None:
+) -> dict[str, tuple[str, str]] | None:
     """Return mode and object id of each of the paths as that part of a patch makes it at a commit;
     None if it does not fit there, or without a patch.
     """
@@ -154,8 +152,8 @@ _MOVED = re.compile(r"~[0-9a-f]{40,64}$")
 
 def changed_files(root: Path, base: str, tip: str) -> dict[str, FileVersion]:
     """Return the files in which two commits or trees differ, as the second one has them."""
-    rows = differences(root, tree_id(root, base), tree_id(root, tip))
-    return {path: FileVersion(path, entry.mode, entry.oid) for path, entry in rows}
+    files = differences(root, tree_id(root, base), tree_id(root, tip))
+    return {file.path: file for file in files}
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,17 +82,11 @@ def remote_url(folder: Path, name: str = ORIGIN) -> str | None:
     return without_credentials(answer.line) if answer.code == 0 else None
 
 
-def push(folder: Path, commit: str | None = None) -> None:
-    """Push the checked-out branch to the branch of the same name, and set that as its upstream.
-
-    With `commit`, that commit and its ancestors are pushed, wherever the branch is by then, and no
-    upstream is set. Raises GitFailed with a way out if there is no such remote or it refuses.
+def push(folder: Path, commit: str = "HEAD") -> None:
+    """Push a commit and its ancestors to origin's branch of the name that is checked out, wherever
+    the branch is by then. Raises GitFailed as `push_together`.
     """
-    branch = head(folder).branch
-    ref = HEADS + branch
-    # The --no-… undo settings that would push more, sign, or need hooks.
-    upstream = ("--set-upstream",) if commit is None else ()
-    _push(folder, branch, (f"{commit or ref}:{ref}",), upstream)
+    push_together(folder, {head(folder).branch: commit})
 
 
 def push_together(folder: Path, branches: Mapping[str, str]) -> None:
@@ -150,6 +144,7 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
         raise GitFailed(
             f"There is no remote {ORIGIN!r}.", hint="Add it: git remote add origin URL."
         )
+    # The --no-… undo settings that would push more, sign, or need hooks.
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
     # A remote marked as mirror would push, and force, all that is there.
     words = ("-c", f"remote.{ORIGIN}.mirror=false", "push", "--quiet", *options)
@@ -227,15 +222,19 @@ def _words_of_remote(output: str) -> str:
 _LOST = "refs/forge-bot/lost/"
 
 
-def unpushed(folder: Path) -> bool:
-    """Return whether the checked out branch has commits that the remote's did not have when it was
-    last heard of.
+def pushed(folder: Path, branch: str, commit: str = "") -> bool:
+    """Return whether origin's branch had a commit, by default the newest one of the branch here,
+    when it was last heard of.
     """
+    ours = commit or ref_target(folder, f"{HEADS}{branch}")
+    theirs = ref_target(folder, f"{REMOTES}{ORIGIN}/{branch}")
+    return ours is not None and theirs is not None and is_ancestor(folder, ours, theirs)
+
+
+def unpushed(folder: Path) -> bool:
+    """Return whether the checked out branch has commits that origin's did not have."""
     here = head(folder)
-    theirs = ref_target(folder, f"{REMOTES}{ORIGIN}/{here.branch}")
-    if theirs is None or theirs == here.commit:
-        return theirs is None
-    return not is_ancestor(folder, here.commit, theirs)
+    return not pushed(folder, here.branch, here.commit)
 
 
 def take_over(folder: Path, branch: str) -> None:

@@ -64,6 +64,7 @@ class Repository:
     commit_id = _OfRoot(revisions.commit_id)
     tree_id = _OfRoot(revisions.tree_id)
     remote_url = _OfRoot(remotes.remote_url)
+    pushed = _OfRoot(remotes.pushed)
     take_over = _OfRoot(remotes.take_over)
     make_bundle = _OfRoot(remotes.make_bundle)
     open_bundle = _OfRoot(remotes.open_bundle)
@@ -74,7 +75,6 @@ class Repository:
     read_many = _OfRoot(files_at.read_many)
     objects = _OfRoot(files_at.objects)
     read_objects = _OfRoot(read_objects)
-    blobs_at = _OfRoot(files_at.blobs)
     blobs_here = _OfRoot(files_at.blobs_here)
     blob = _OfRoot(files_at.blob)
     sizes = _OfRoot(files_at.sizes)
@@ -145,18 +145,6 @@ class Repository:
         if self.branch_exists(name):
             raise BranchExists(f"The branch {name} exists already.")
         git(self.root, "switch", "--quiet", "--create", name)
-
-    def pushed(self, branch: str) -> bool:
-        """Return whether the remote had this branch as it is here, when it was last spoken to."""
-        there = revisions.ref_target(self.root, f"{REMOTES}{remotes.ORIGIN}/{branch}")
-        return there is not None and there == revisions.ref_target(
-            self.root, revisions.HEADS + branch
-        )
-
-    def at_a_remote(self, branch: str, commit: str) -> bool:
-        """Return whether a remote's branch of that name had the commit when last spoken to."""
-        words = ("for-each-ref", "--count=1", f"--contains={commit}")
-        return git(self.root, *words, f"{REMOTES}*/{branch}").line != ""
 
     def contains(self, commit: str, other: str) -> bool:
         """Return whether a commit is the other one or one of its descendants, both by their full

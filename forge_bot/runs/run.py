@@ -34,10 +34,10 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.errors import RecordChanged
 from forge_bot.git import Repository, Tree
-from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commit_history import first_parents
 from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs, tree_after
 from forge_bot.git.revisions import tree_id
+from forge_bot.git.uncommitted_work import StatusEntry
 from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.prompts import escape
 from forge_bot.runs.code_commits import (
