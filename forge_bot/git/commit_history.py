@@ -131,12 +131,6 @@ def commits_between(root: Path, base: str, tip: str) -> frozenset[str]:
     return frozenset(git(root, "rev-list", tip, f"^{base}", "--", seconds=LONG).line.split())
 
 
-def count_commits(root: Path, base: str, tip: str) -> int:
-    """Return the number of commits between two."""
-    limits = f"{commit_id(root, base)}..{commit_id(root, tip)}"
-    return int(git(root, "rev-list", "--count", limits).line)
-
-
 def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int]:
     """Return for each file how many of the words it contains; case does not matter."""
     counts: Counter[str] = Counter()
@@ -219,12 +213,8 @@ def diff(
     """
     form = "--stat=160,120" if stat else "--patch"
     trees = (tree_id(folder, base), tree_id(folder, other))
-    # Into a file: a diff can be larger than the memory that is there.
-    with tempfile.TemporaryFile(prefix="forge-bot-") as sink:
-        git(folder, *_PLAIN, form, "--find-renames", *trees, "--", *paths, into=sink)
-        size = sink.tell() if sink.seek(0, 2) else 0
-        sink.seek(0)
-        return _cut(sink.read(max_bytes), size)
+    whole = git(folder, *_PLAIN, form, "--find-renames", *trees, "--", *paths).out
+    return _cut(whole[:max_bytes], len(whole))
 
 
 def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:

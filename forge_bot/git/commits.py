@@ -7,7 +7,7 @@ import posixpath
 import re
 import subprocess
 import tempfile
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -117,8 +117,8 @@ def tree_after(folder: Path, before: str, new: NewCommit) -> str:
             words = ("add", "--all", "--force", "--sparse", "--", *addable)
             git(folder, *words, env=index, seconds=LONG)
         if new.contents:
-            oids = store(folder, new.contents.values())
-            rows = (f"100644 {oid}\t{path}" for path, oid in zip(new.contents, oids, strict=True))
+            contents = new.contents.items()
+            rows = (f"100644 {store(folder, data)}\t{path}" for path, data in contents)
             git(folder, "update-index", "-z", "--index-info", stdin=listing(rows), env=index)
         return git(folder, "write-tree", env=index, seconds=LONG).line
 
@@ -132,16 +132,12 @@ def index_of(folder: Path, tree: str) -> Generator[Mapping[str, str]]:
         yield env
 
 
-def store(folder: Path, contents: Iterable[bytes]) -> list[str]:
-    """Store files in git, unchanged by any filter; return their object ids."""
-    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
-        paths = list[str]()
-        for number, data in enumerate(contents):
-            path = Path(name, str(number))
-            path.write_bytes(data)
-            paths.append(f"{path}\n")
-        words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-        return git(folder, *words, stdin="".join(paths).encode()).line.split("\n")
+def store(folder: Path, data: bytes, path: str = "") -> str:
+    """Store a file in git; return its object id. With a path it is stored as `git add` would, by
+    the attributes of the work tree; without one unchanged by any filter.
+    """
+    filters = f"--path={path}" if path else "--no-filters"
+    return git(folder, "hash-object", "-w", "--stdin", filters, stdin=data).line
 
 
 def commit(

@@ -169,32 +169,6 @@ def objects(folder: Path, ref: str, paths: Collection[str] = ("",)) -> dict[str,
     return {entry.path: (entry.mode, entry.oid) for entry in below}
 
 
-_NEW = "?"
-_DIFFERENT = "RCK"
-"""Git's letters for files that are gone, changed, or block one of the index."""
-
-
-def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
-    """Return mode and object id of every file in the index, and the paths that are changed, new or
-    missing in the work tree.
-    """
-    options = ("--cached", "--modified", "--deleted", "--others", "--exclude-standard")
-    known: dict[str, tuple[str, str]] = {}
-    changed: dict[str, None] = {}
-    for row in git(folder, "ls-files", "-z", "-t", "--stage", *options).names:
-        # A letter, and of what is in the index its mode, id, stage and, after a tab, its path.
-        if row[0] == _NEW:
-            changed[row[2:]] = None
-            continue
-        about, _, path = row.partition("\t")
-        if row[0] in _DIFFERENT:
-            changed[path] = None
-        else:
-            _, mode, oid, _ = about.split(" ")
-            known[path] = (mode, oid)
-    return known, tuple(changed)
-
-
 def blob(folder: Path, oid: str) -> bytes | None:
     """Return the bytes of a file by its object id, None if it is missing. Raises ValueError for a
     text that is no id.

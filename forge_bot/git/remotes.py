@@ -58,6 +58,7 @@ _PATIENCE = 20.0
 
 _REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
+# Git's words for a server that failed or could not be reached.
 _UNREACHED = re.compile(
     r"(?:RPC failed; )?HTTP (?:429|5\d\d)|The requested URL returned error: (?:429|5\d\d)"
     r"|Could not resolve host|Failed to connect|Connection (?:refused|reset|timed out)"
@@ -66,18 +67,8 @@ _UNREACHED = re.compile(
 )
 
 
-def unreached(output: str) -> str:
-    """Return git's words for a server that failed or could not be reached; empty for other
-    output.
-    """
-    words = _UNREACHED.search(output)
-    return words[0] if words is not None else ""
-
-
 def remote_url(folder: Path, name: str = ORIGIN) -> str | None:
     """Address of a remote, after url.insteadOf, without credentials; None without such a remote."""
-    if not name or name.startswith("-"):
-        return None
     answer = git(folder, "remote", "get-url", "--", name, ok=(0, 1, 2, 128))
     return without_credentials(answer.line) if answer.code == 0 else None
 
@@ -99,10 +90,18 @@ def push_together(folder: Path, branches: Mapping[str, str]) -> None:
     _push(folder, " and ".join(branches), sources, ("--atomic",))
 
 
+_RECORDS = f"+{ENDED}*:{ENDED_AT_ORIGIN}*"
+
+
+def fetch(folder: Path) -> None:
+    """Fetch origin's branches and records of ended runs. Raises GitFailed."""
+    branches = f"+{HEADS}*:{REMOTES}{ORIGIN}/*"
+    ask_remote(folder, "fetch", "--prune", *_FETCHED, "--", ORIGIN, branches, _RECORDS)
+
+
 def fetch_ended(folder: Path) -> None:
     """Learn which records of ended runs origin has. Raises GitFailed."""
-    records = f"+{ENDED}*:{ENDED_AT_ORIGIN}*"
-    words = ("fetch", "--prune", *_FETCHED, "--", ORIGIN, records)
+    words = ("fetch", "--prune", *_FETCHED, "--", ORIGIN, _RECORDS)
     ask_remote(folder, *words, seconds=_PATIENCE)
 
 
@@ -154,7 +153,7 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
             ask_remote(folder, *words)
         except GitFailed as error:
             # What was pushed after all, the remote has already.
-            if not unreached(error.output):
+            if not _UNREACHED.search(error.output):
                 raise
             ask_remote(folder, *words)
     except GitFailed as error:

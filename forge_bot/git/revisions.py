@@ -23,21 +23,14 @@ _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 def branch_ref(folder: Path, name: str) -> str:
     """Return the full ref of a branch name. Raises BadOption for a name that git refuses
-    (git-check-ref-format(1)).
+    (git-check-ref-format(1)); `HEAD` and a leading dash are refused, as `git branch` does.
     """
-    if not is_branch_name(folder, name):
+    if name == "HEAD" or name.startswith("-") or not is_ref(folder, HEADS + name):
         raise BadOption(
             f"{name!r} cannot be the name of a branch.",
             hint="Use letters, digits, `-`, `_`, `.` and `/`.",
         )
     return HEADS + name
-
-
-def is_branch_name(folder: Path, name: str) -> bool:
-    """Return whether git takes this as the name of a branch. `HEAD` and a leading dash are refused,
-    as `git branch` does.
-    """
-    return name != "HEAD" and not name.startswith("-") and is_ref(folder, HEADS + name)
 
 
 @lru_cache(maxsize=256)

@@ -40,9 +40,9 @@ class StatusEntry:
     untracked: bool = False
 
 
-def status(folder: Path, index: Mapping[str, str] | None = None) -> tuple[StatusEntry, ...]:
-    """All uncommitted changes: staged or not, untracked files one by one, ignored files not. With
-    the environment of another index, the changes since that one.
+def status(folder: Path, beside: str = "") -> tuple[StatusEntry, ...]:
+    """All uncommitted changes: staged or not, untracked files one by one, ignored files not; those
+    since the newest commit of a branch beside, if it is named.
 
     Uncommitted work inside a submodule does not count, since no commit of this repository could
     take it.
@@ -51,10 +51,23 @@ def status(folder: Path, index: Mapping[str, str] | None = None) -> tuple[Status
     # path.
     form = ("--porcelain=v1", "-z", "--no-renames")
     files = ("--untracked-files=all", "--ignored=no", "--ignore-submodules=dirty")
-    rows = git(folder, "status", *form, *files, env=index).names
-    if index is not None:
+    with _index(folder, beside) as env:
+        rows = git(folder, "status", *form, *files, env=env).names
+    if beside:
         rows = [f" {row[1:]}" if row[0] != "?" else row for row in rows if row[1] != " "]
     return tuple(StatusEntry(row[3:], row.startswith("??")) for row in rows)
+
+
+def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
+    """Return mode and object id of every file in the index, and the paths that are changed, new or
+    missing in the work tree.
+    """
+    known: dict[str, tuple[str, str]] = {}
+    for row in git(folder, "ls-files", "-z", "--stage").names:
+        about, _, path = row.partition("\t")
+        mode, oid, _ = about.split(" ")
+        known[path] = (mode, oid)
+    return known, tuple(change.path for change in status(folder))
 
 
 def untracked(folder: Path) -> tuple[str, ...]:
@@ -297,52 +310,36 @@ def _free(folder: Path, ref: str) -> str:
     return candidate
 
 
-_FORWARD = ("--ff-only", "--no-verify-signatures", "--no-autostash", "--no-stat")
-
-
-def move_forward(folder: Path, commit: str) -> None:
-    """Move the branch that is checked out and the files to a commit that came after.
+def move_forward(folder: Path, commit: str, beside: str = "") -> None:
+    """Move the branch that is checked out, or one beside, and the files to a commit that came
+    after.
 
     Files that are already as that commit has them are no obstacle. Raises GitFailed, and leaves all
     as it was, where other uncommitted work or an untracked file is in the way.
     """
-    words = ("merge", "--quiet", *_FORWARD, commit)
-    try:
-        git(folder, *words, seconds=LONG)
-    except GitFailed:
-        staged = _stage(folder, commit_id(folder, "HEAD"), commit, {})
-        if not staged:
-            raise
+    ref = HEADS + beside if beside else "HEAD"
+    before = commit_id(folder, ref)
+    with _index(folder, beside) as env:
+        git(folder, "update-index", "-q", "--refresh", env=env, ok=(0, 1), seconds=LONG)
+        staged = _stage(folder, before, commit, env)
         try:
-            git(folder, *words, seconds=LONG)
+            git(folder, "read-tree", "-m", "-u", before, commit, env=env, seconds=LONG)
         except GitFailed:
-            _reset(folder, "HEAD", staged, {})
+            _reset(folder, before, staged, env)
             raise
-
-
-def move_beside(folder: Path, branch: str, commit: str) -> None:
-    """Move a branch beside and its files to a commit that came after. Raises GitFailed, and leaves
-    all as it was, where other uncommitted work is in the way.
-    """
-    before = commit_id(folder, HEADS + branch)
-    with _index_at(folder, before) as env:
-        _stage(folder, before, commit, env)
-        git(folder, "read-tree", "-m", "-u", before, commit, env=env, seconds=LONG)
-    git(folder, "update-ref", HEADS + branch, commit, before)
-
-
-def status_beside(folder: Path, branch: str) -> tuple[StatusEntry, ...]:
-    """Return the changes of the files since the newest commit of a branch beside."""
-    with _index_at(folder, commit_id(folder, HEADS + branch)) as env:
-        return status(folder, env)
+    git(folder, "update-ref", ref, commit, before)
 
 
 @contextmanager
-def _index_at(folder: Path, commit: str) -> Generator[Mapping[str, str]]:
-    """Make a separate index with the files of a commit, and return git's environment for it."""
+def _index(folder: Path, beside: str) -> Generator[Mapping[str, str]]:
+    """Yield git's environment for the index of the work tree, or for a separate one with the files
+    of a branch beside.
+    """
+    if not beside:
+        yield {}
+        return
     with _copied_index(folder) as env:
-        git(folder, "read-tree", "--reset", commit, env=env, seconds=LONG)
-        git(folder, "update-index", "-q", "--refresh", env=env, ok=(0, 1), seconds=LONG)
+        git(folder, "read-tree", "--reset", HEADS + beside, env=env, seconds=LONG)
         yield env
 
 

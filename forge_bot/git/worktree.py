@@ -84,9 +84,7 @@ class Tree:
         """Return the changes since the branch's newest commit: staged or not, untracked files one
         by one, ignored files not.
         """
-        if self.beside:
-            return uncommitted_work.status_beside(self.path, self.beside)
-        return uncommitted_work.status(self.path)
+        return uncommitted_work.status(self.path, self.beside)
 
     def patch(self, paths: Sequence[str]) -> str:
         """Return the changes of these files since the branch's newest commit, for `apply`."""
@@ -109,10 +107,7 @@ class Tree:
         """Move the branch and the files to a commit that came after. Raise GitFailed, and leave all
         as it was, where uncommitted work or an untracked file is in the way.
         """
-        if self.beside:
-            uncommitted_work.move_beside(self.path, self.beside, commit)
-        else:
-            uncommitted_work.move_forward(self.path, commit)
+        uncommitted_work.move_forward(self.path, commit, self.beside)
 
     def check_out(self, branch: str) -> None:
         """Check out a branch in a clean tree. Raises GitFailed."""

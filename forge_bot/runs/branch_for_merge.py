@@ -14,7 +14,7 @@ from forge_bot.engine.external_events import is_verified, verification
 from forge_bot.engine.reports import PeopleCommitted, RetryAsked
 from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import commit_at, count_commits
+from forge_bot.git.commit_history import commit_at, commits_between
 from forge_bot.git.commit_objects import changed_files, make_commit, merge_trees
 from forge_bot.git.commits import move_refs
 from forge_bot.git.remotes import fetch_branch, push_together
@@ -46,11 +46,11 @@ def _merge(
     since = run.tree.merge_base(head, theirs)
     record = f"{SPECS}/{run.name}/"
     forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
-    merged = merge_trees(root, since, head, theirs)
-    if merged.conflicts or forbidden:
-        return head, (*merged.conflicts, *forbidden)
+    tree, conflicts = merge_trees(root, head, theirs)
+    if conflicts or forbidden:
+        return head, (*conflicts, *forbidden)
     signature, trailers = commit_at(root, head).signature, ((RUN, run.name), trailer)
-    return make_commit(root, merged.tree, (head, theirs), subject, trailers, signature), ()
+    return make_commit(root, tree, (head, theirs), subject, trailers, signature), ()
 
 
 _REMOTE = f"{REMOTES}origin/"
@@ -104,7 +104,7 @@ def offered(run: Run) -> Offer:
     return Offer(
         branch=so_far.branch,
         tip=so_far.tip,
-        commits=count_commits(repository.root, newest_base(run), so_far.tip),
+        commits=len(commits_between(repository.root, newest_base(run), so_far.tip)),
         left_behind=_way(repository, so_far.branch, so_far.tip) if behind else "",
     )
 
@@ -143,7 +143,7 @@ def peoples_commits(run: Run) -> PeopleCommitted | None:
         at=run.now(),
         branch=so_far.branch,
         commit=theirs[-1],
-        count=count_commits(root, head, merged) - len(theirs),
+        count=len(commits_between(root, head, merged)) - len(theirs),
         merged=merged,
         by=commit_at(root, theirs[-1]).signature.author[0],
     )

@@ -95,8 +95,7 @@ def test_two_sides_of_a_commit_become_one_tree_without_a_checkout(
         return commit_on(scene.root, parent, data)
 
     base = made(scene.git("rev-parse", "HEAD"), OLD)
-    both = merge_trees(scene.root, base, made(base, ours), made(base, theirs))
-    tree, found = both.tree, both.conflicts
+    tree, found = merge_trees(scene.root, made(base, ours), made(base, theirs))
     assert found == conflicts
     if not conflicts:
         there = {path: scene.git("show", f"{tree}:{path}") for path in result}
