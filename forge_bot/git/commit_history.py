@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from forge_bot.errors import GitFailed
 from forge_bot.git.commits import Trailers, read_trailers
 from forge_bot.git.files_at import FileVersion, differences
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, is_shallow, tree_id
-from forge_bot.sentences import say
+from forge_bot.git.revisions import commit_id, tree_id
 
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
@@ -105,8 +103,8 @@ def _commit(head: str, files: Iterable[FileVersion]) -> CommitInfo:
     )
 
 
-def _who(parts: Sequence[str | None]) -> tuple[str, str, str]:
-    name, address, date = (part or "" for part in parts)
+def _who(parts: Sequence[str]) -> tuple[str, str, str]:
+    name, address, date = parts
     return name or "forge-bot", address, f"@{date}"
 
 
@@ -229,19 +227,6 @@ def patch_bytes(folder: Path, base: str, other: str, *, attributes: str) -> byte
     form = ("--patch", "--binary", "--full-index", "--no-renames")
     settings = ("-c", f"core.attributesFile={attributes}", "-c", "core.quotePath=true")
     return git(folder, *settings, *_PLAIN, *form, base, other).out
-
-
-def merge_base(folder: Path, a: str, b: str) -> str:
-    """Id of the best common ancestor. Raises GitFailed when the two have none."""
-    answer = git(folder, "merge-base", commit_id(folder, a), commit_id(folder, b), ok=(0, 1))
-    if answer.code != 0:
-        raise GitFailed(
-            f"{a} and {b} have no common ancestor.",
-            hint=say(
-                "git.diff.fetch_old_commits" if is_shallow(folder) else "git.diff.another_history"
-            ),
-        )
-    return answer.line
 
 
 def _cut(head: bytes, size: int) -> str:

@@ -9,9 +9,9 @@ import subprocess
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from forge_bot.errors import BadSigningKey, GitFailed, RecordChanged
 from forge_bot.forge import OWN_ADDRESS
@@ -81,14 +81,6 @@ class NewCommit:
     tree: str = ""
     parents: Sequence[str] = ()
     when: str | None = None
-
-    def at(self, when: str) -> "NewCommit":
-        """Return the same commit with these dates."""
-        return replace(self, when=when)
-
-    def with_parent(self, parent: str, trailer: tuple[str, str]) -> "NewCommit":
-        """Return the same commit with one more parent, and a trailer about it."""
-        return replace(self, parents=(parent,), trailers=(*self.trailers, trailer))
 
 
 def commit_after(folder: Path, before: str, new: NewCommit) -> str:
@@ -179,12 +171,8 @@ def identity(folder: Path) -> Mapping[str, str]:
     extra: dict[str, str] = {}
     for role in ("AUTHOR", "COMMITTER"):
         # useConfigOnly: git must not make up an address out of login and host name.
-        if (
-            git(
-                folder, "-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT", ok=(0, 128)
-            ).code
-            != 0
-        ):
+        asked = ("-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT")
+        if git(folder, *asked, ok=(0, 128)).code != 0:
             extra |= {name: value for name, value in OWN_IDENTITY.items() if role in name}
     return extra
 
@@ -216,12 +204,8 @@ def _addable(folder: Path, paths: list[str], index: Mapping[str, str]) -> list[s
     """
     gone = {path for path in paths if not os.path.lexists(folder / path)}
     tracked = git(folder, "ls-files", "-z", "--", *gone, env=index).names if gone else ()
-    lost = {
-        path
-        for path in gone
-        if not any(name == path or name.startswith(f"{path}/") for name in tracked)
-    }
-    return [path for path in paths if path not in lost]
+    known = {*tracked, *(str(above) for name in tracked for above in PurePath(name).parents)}
+    return [path for path in paths if path not in gone or path in known]
 
 
 def message_text(message: str, trailers: Sequence[tuple[str, str]]) -> str:
@@ -286,10 +270,7 @@ def find_key(root: Path, environ: Mapping[str, str], *, wanted: bool) -> Signing
         return None
     if git(root, "config", "--get", "gpg.format", ok=(0, 1)).line != "ssh":
         raise BadSigningKey(
-            (
-                "Commits for merge have to be signed (`sign: true`), and there is no SSH key "
-                "for that."
-            ),
+            "Commits for merge have to be signed (`sign: true`), and there is no SSH key for that.",
             hint=(
                 "Let git know yours: git config gpg.format ssh && git config user.signingKey "
                 f"~/.ssh/id_ed25519.pub. Or set {SIGNING_KEY}: docs/configuration.md says how."

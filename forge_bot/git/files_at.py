@@ -134,13 +134,7 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 
     Raises GitFailed when `ref` names nothing.
     """
-    return _read(folder, tree_id(folder, ref), path)
-
-
-@lru_cache(maxsize=32)
-def _read(folder: Path, tree: str, path: str) -> bytes | None:
-    """Read a file. Trees never change, so the contents of files in use are cached."""
-    return _many(folder, tree, (path,)).get(path)
+    return read_many(folder, ref, (path,)).get(path)
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:
@@ -149,11 +143,7 @@ def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes
 
     All of it is held in memory. Raises GitFailed if `ref` names nothing.
     """
-    return _many(folder, tree_id(folder, ref), paths)
-
-
-def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
-    entries = entries_of(folder, tree)
+    entries = entries_of(folder, tree_id(folder, ref))
     known = {path: entries.get(_plain(path) or "") for path in paths}
     oids = {path: entry.oid for path, entry in known.items() if entry and entry.kind == "blob"}
     data = raw(folder, tuple(dict.fromkeys(oids.values())))

@@ -212,10 +212,8 @@ def _words_of_remote(output: str) -> str:
         if line.startswith("remote:")
     ]
     why = [refusal["why"] for refusal in _REJECTED.finditer(output)]
-    return (
-        "; ".join(dict.fromkeys(line for line in (*lines, *why) if line))
-        or " ".join(output.split())
-    ).rstrip(".")
+    said = "; ".join(dict.fromkeys(filter(None, (*lines, *why))))
+    return (said or " ".join(output.split())).rstrip(".")
 
 
 _LOST = "refs/forge-bot/lost/"

@@ -159,12 +159,9 @@ class Repository:
             listed = git(self.root, *words, seconds=_SHORT).line
         except GitFailed:
             return None
-        commits = {
-            name: commit
-            for commit, _, name in (line.partition("\t") for line in listed.split("\n"))
-        }
-        # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
-        return commits.get(f"{wanted}^{{}}") or commits.get(wanted)
+        # An annotated tag is an object of its own; what it stands for comes behind it, with ^{}.
+        commits = [line.partition("\t")[0] for line in listed.splitlines()]
+        return commits[-1] if commits else None
 
 
 @lru_cache(maxsize=8)
@@ -195,9 +192,6 @@ def clone_repository(address: str, folder: Path) -> Repository:
         folder.parent.mkdir(parents=True, exist_ok=True)
         options = ("--quiet", "--no-checkout", "--no-tags", "--template=")
         clone_with_token(address, folder, *options)
-        repository = Repository.find(folder)
-        remotes.fetch_ended(repository.root)
-        return repository
     repository = Repository.find(folder)
     repository.fetch()
     return repository

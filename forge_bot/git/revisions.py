@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -125,11 +126,9 @@ def head(folder: Path) -> Head:
     """The branch that is checked out in `folder`. Raises DetachedHead or NoCommits."""
     # The full ref, since the short form says `heads/x` when a tag is called x too.
     asked = git(folder, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD", ok=(0, 128))
-    match asked.line.split("\n"):
-        case [commit, ref] if ref.startswith(HEADS):
-            return Head(ref.removeprefix(HEADS), commit)
-        case _:
-            pass
+    commit, _, ref = asked.line.partition("\n")
+    if ref.startswith(HEADS):
+        return Head(ref.removeprefix(HEADS), commit)
     ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
     if not ref.startswith(HEADS):
         sentence = f"No branch is checked out in {folder}"
@@ -255,19 +254,14 @@ def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
     return tuple(lock.name for lock in locks)
 
 
-def unlock_ref(folder: Path, ref: str) -> bool:
-    """Remove the lock that a killed git left on a ref. Return whether there was one.
-
-    Nothing is removed while a git process is at work in the folder, or where that cannot be seen.
+def unlock_ref(folder: Path, ref: str) -> None:
+    """Remove the lock that a killed git left on a ref. Nothing is removed while a git process is at
+    work in the folder, or where that cannot be seen.
     """
-    try:
+    with suppress(OSError):
         lock = own_folders(folder)[1] / f"{ref}.lock"
-    except OSError:
-        return False
-    if not lock.is_file() or not _PROC.is_dir() or _places_of_git(folder.resolve()):
-        return False
-    lock.unlink(missing_ok=True)
-    return True
+        if lock.is_file() and _PROC.is_dir() and not _places_of_git(folder.resolve()):
+            lock.unlink()
 
 
 def hide(folder: Path, hidden: str) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from forge_bot.errors import BadOption, GitFailed, NotARepository
+from forge_bot.errors import GitFailed, NotARepository
 from forge_bot.git.commit_history import changed, patch_bytes
 from forge_bot.git.commits import NewCommit, identity, tree_after
 from forge_bot.git.files_at import SUBMODULE, entries_of
@@ -22,7 +22,6 @@ from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import (
     HEADS,
     commit_id,
-    is_ref,
     named_folder,
     own_folders,
     ref_target,
@@ -239,10 +238,6 @@ def rescue(folder: Path, name: str) -> str | None:
     touched; a nested repository stays there as untracked, and git refuses one without a commit. A
     name that is taken gets a number. Get the work back with `git checkout REF -- .`.
     """
-    if not is_ref(folder, RESCUED + name):
-        raise BadOption(
-            f"{name!r} cannot be part of a ref.", hint="Use letters, digits, `-`, `_`, `.` and `/`."
-        )
     top = git(folder, "rev-parse", "--show-toplevel").line
     if not Path(top).samefile(folder):
         # A hard reset must not reach a repository further up.

@@ -41,7 +41,6 @@ class Tree:
 
     # Differences between commits, and patches.
     changed = _OfTree(differences.changed)
-    merge_base = _OfTree(differences.merge_base)
     diff = _OfTree(differences.diff)
     apply = _OfTree(uncommitted_work.apply)
 
@@ -98,10 +97,6 @@ class Tree:
         """Make these files in the index those of the newest commit, if that is checked out."""
         if not self.beside:
             made_commits.match_index(self.path, paths)
-
-    def is_clean(self) -> bool:
-        """Return whether `status` is empty."""
-        return not self.status()
 
     def move_forward(self, commit: str) -> None:
         """Move the branch and the files to a commit that came after. Raise GitFailed, and leave all

@@ -42,13 +42,11 @@ def _merge(
     """Make the commit that merges commits of others into the run, which no branch has yet. Return
     it, or the run's own commit and the files that conflict. Raises GitFailed.
     """
-    root = run.repository.root
-    since = run.tree.merge_base(head, theirs)
-    record = f"{SPECS}/{run.name}/"
-    forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
+    root, record = run.repository.root, f"{SPECS}/{run.name}/"
     tree, conflicts = merge_trees(root, head, theirs)
+    forbidden = [path for path in changed_files(root, head, tree) if path.startswith(record)]
     if conflicts or forbidden:
-        return head, (*conflicts, *forbidden)
+        return head, tuple(dict.fromkeys((*conflicts, *forbidden)))
     signature, trailers = commit_at(root, head).signature, ((RUN, run.name), trailer)
     return make_commit(root, tree, (head, theirs), subject, trailers, signature), ()
 
@@ -204,10 +202,8 @@ def _way(repository: Repository, branch: str, tip: str) -> str:
     """The command that takes the commits to the branch, in the work tree that has it."""
     tree = repository.tree_of(branch)
     git = "git" if tree is None else f"git -C {shlex.quote(str(tree.path))}"
-    here, there = (
-        ref_target(repository.root, f"{HEADS}{branch}"),
-        ref_target(repository.root, f"{_REMOTE}{branch}"),
-    )
+    refs = (f"{HEADS}{branch}", f"{_REMOTE}{branch}")
+    here, there = (ref_target(repository.root, ref) for ref in refs)
     behind = here and there and not is_ancestor(repository.root, there, here)
     steps = [f"git switch {branch}"] if tree is None else []
     steps += [f"{git} merge origin/{branch}"] if behind else []

@@ -23,7 +23,6 @@ from forge_bot.values import TaskId, Tier
 
 if TYPE_CHECKING:
     from forge_bot.agent.models.base import ChatMessage, Image, Model
-    from forge_bot.agent.models.provider_batches import ProviderBatches
     from forge_bot.prompts.environment import Environment
     from forge_bot.prompts.material import InputFile, Prompt
 
@@ -192,10 +191,7 @@ def end_batches(
     except ForgeError:
         by_name = {}
 
-    def batches(name: str) -> "ProviderBatches | None":
-        return getattr(by_name.get(name), "batches", None)
-
-    for name in cancel_batches(tickets, batches):
+    for name in cancel_batches(tickets, lambda name: getattr(by_name.get(name), "batches", None)):
         tell(warning(f"the batch {name} could not be cancelled, and may cost"))
     if len(tickets) < len(waiting):
         tell(warning("a batch that may have been handed in is not known, and may cost"))

@@ -234,8 +234,4 @@ def body_file(run: Run) -> Path:
 def documents_of(run: Run) -> dict[str, str]:
     """The texts of the run's documents, by name."""
     names = [name for name in run.state.artifacts if name.endswith(".md")]
-    return {
-        name: raw.decode("utf-8", "replace")
-        for name in names
-        if (raw := run.workspace.read_bytes(name)) is not None
-    }
+    return {name: text for name in names if (text := run.artifact(name)) is not None}

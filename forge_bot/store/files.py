@@ -21,14 +21,8 @@ def inside(root: Path, relative: str) -> Path:
     """The path of `relative` under `root`; raises PathEscapes if it is absolute, climbs out, or a
     link leads out.
     """
-    pure = PurePosixPath(relative)
-    if (
-        not relative
-        or "\0" in relative
-        or "\\" in relative
-        or pure.is_absolute()
-        or ".." in pure.parts
-    ):
+    pure, is_plain = PurePosixPath(relative), {"\0", "\\"}.isdisjoint(relative)
+    if not relative or not is_plain or pure.is_absolute() or ".." in pure.parts:
         raise PathEscapes(f"{relative!r} does not stay inside {root.name}.")
     path = root / pure
     if not path.resolve().is_relative_to(root.resolve()):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from forge_bot.errors import GitFailed
 from forge_bot.git import MergeConflict, merge
 from forge_bot.git.commit_objects import commit_on, merge_trees
 from tests.git.git_scene import Scene
@@ -103,3 +104,11 @@ def test_two_sides_of_a_commit_become_one_tree_without_a_checkout(
         names = {*scene.git("ls-tree", "-r", "--name-only", tree).split()}
         assert names == {*result, "README.md", "src/app.py"}
     assert scene.git("status", "--porcelain") == ""
+
+
+def test_histories_without_a_common_commit_are_not_merged(scene: Scene) -> None:
+    scene.git("checkout", "--quiet", "--orphan", "other")
+    scene.commit({"other.txt": "other"})
+
+    with pytest.raises(GitFailed, match="unrelated histories"):
+        merge_trees(scene.root, "main", "other")

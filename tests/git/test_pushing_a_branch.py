@@ -113,7 +113,7 @@ def _pushed_by_somebody_else(scene: Scene, branch: str) -> str:
     scene.git("clone", "--quiet", "--branch", branch, str(scene.beside / "remote.git"), str(clone))
     made = scene.commit({"theirs.txt": "theirs"}, at=clone)
     scene.git("push", "--quiet", at=clone)
-    assert Tree(clone).is_clean()
+    assert not Tree(clone).status()
     return made
 
 
@@ -189,4 +189,4 @@ def test_a_work_tree_is_linked_again_after_its_repository_was_moved(
     scene.root.rename(moved)
     scene.git("status", at=tree.path, code=128)
     Repository.find(moved).mend_worktree(tree.path)
-    assert tree.is_clean()
+    assert not tree.status()

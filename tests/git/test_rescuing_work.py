@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from forge_bot.errors import BadOption, GitFailed
+from forge_bot.errors import GitFailed
 from forge_bot.git import Tree
 from tests.git.git_scene import ODD_NAMES, Scene
 
@@ -37,7 +37,7 @@ def test_everything_uncommitted_is_saved_and_the_tree_is_clean(scene: Scene) -> 
     odd = {name: name.encode() for name in ODD_NAMES}
     assert _saved(scene, REF) == {**odd, "README.md": b"changed\r\n\xff", "link": b"nowhere"}
     assert scene.git("rev-parse", f"{REF}^@") == head.commit
-    assert scene.tree.is_clean()
+    assert not scene.tree.status()
     assert scene.tree.head() == head
     assert {path.name for path in scene.root.iterdir()} == {".git", "README.md", "keep.log", "src"}
 
@@ -103,7 +103,7 @@ def test_a_merge_with_conflicts_is_saved_and_cleared(scene: Scene) -> None:
     assert scene.tree.rescue("run-1") == REF
 
     assert b"<<<<<<<" in (scene.repository.read(REF, "README.md") or b"")
-    assert scene.tree.is_clean()
+    assert not scene.tree.status()
 
 
 def test_a_second_rescue_does_not_lose_the_first(scene: Scene) -> None:
@@ -122,7 +122,7 @@ def test_a_name_that_can_be_no_ref_is_refused_and_nothing_is_removed(
 ) -> None:
     scene.write("new.txt", "new")
 
-    with pytest.raises(BadOption):
+    with pytest.raises(GitFailed):
         scene.tree.rescue(name)
     assert (scene.root / "new.txt").exists()
 
@@ -206,7 +206,7 @@ def test_killed_midway_the_work_is_in_the_tree_or_under_the_ref(
         assert (saved["src/app.py"], saved["new.txt"]) == (b"changed", b"new")
         (scene.root / ".git" / "index.lock").unlink()
         Tree(scene.root).rescue("after")
-        assert scene.tree.is_clean()
+        assert not scene.tree.status()
     else:
         assert (scene.root / "src" / "app.py").read_text() == "changed"
         assert (scene.root / "new.txt").read_text() == "new"
