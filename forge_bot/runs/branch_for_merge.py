@@ -168,13 +168,12 @@ def push_run(run: Run, offered: Offer) -> None:
     """Push the run's branch, which has all that was recorded, and then the code branch. Raises
     GitFailed.
     """
-    push_together(run.repository.root, {run.state.branch: run.tree.commit_id()})
-    ahead = (
-        ref_target(run.repository.root, f"{_REMOTE}{offered.branch}") if offered.branch else None
-    )
-    parted = ahead is not None and not is_ancestor(run.repository.root, ahead, offered.tip)
-    if offered.branch and ahead != offered.tip and not parted:
-        push_together(run.repository.root, {offered.branch: offered.tip})
+    root, branch = run.repository.root, offered.branch
+    push_together(root, {run.state.branch: run.tree.commit_id()})
+    ahead = ref_target(root, f"{_REMOTE}{branch}") if branch else None
+    parted = ahead is not None and not is_ancestor(root, ahead, offered.tip)
+    if branch and ahead != offered.tip and not parted:
+        push_together(root, {branch: offered.tip})
 
 
 def push_aside(run: Run, offered: Offer) -> str:

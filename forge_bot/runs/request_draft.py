@@ -32,11 +32,8 @@ class RequestDraft(RequestWords):
     @property
     def words(self) -> str:
         """Title and text, each word once: the title of words is their first line."""
-        return (
-            self.text
-            if self.text.startswith(self.title.rstrip(" …"))
-            else f"{self.title}\n{self.text}"
-        )
+        begins = self.text.startswith(self.title.rstrip(" …"))
+        return self.text if begins else f"{self.title}\n{self.text}"
 
 
 def draft_from_words(task: str, environ: Mapping[str, str] | None = None) -> RequestDraft:

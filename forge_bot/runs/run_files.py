@@ -106,10 +106,8 @@ def free_run(repository: Repository, wanted: str, by: str) -> Generator[str]:
     recorded = {ref.name.rpartition("/")[2] for ref in repository.refs(ENDED, ENDED_AT_ORIGIN)}
 
     def is_free(name: str) -> bool:
-        used = (
-            run_paths(repository, name).home.exists() or (repository.root / SPECS / name).exists()
-        )
-        return name not in recorded and not used
+        places = run_paths(repository, name).home, repository.root / SPECS / name
+        return name not in recorded and not any(place.exists() for place in places)
 
     for name in numbered(wanted):
         if not is_free(name):
