@@ -4,11 +4,11 @@ Calls of git are argument lists, never a shell; hooks do not run, and nothing is
 amended.
 """
 
-from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commit_history import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
 from forge_bot.git.repository import Repository, clone_repository, make_repository
 from forge_bot.git.revisions import Head, Ref
+from forge_bot.git.uncommitted_work import StatusEntry
 from forge_bot.git.worktree import Tree, WorktreeInfo
 
 __all__ = [

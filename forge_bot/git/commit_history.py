@@ -10,27 +10,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from forge_bot.errors import GitFailed
 from forge_bot.git.commits import Trailers, read_trailers
-from forge_bot.git.files_at import differences
+from forge_bot.git.files_at import FileVersion, differences
 from forge_bot.git.process import LONG, git
-from forge_bot.git.revisions import commit_id, is_shallow, tree_id
-from forge_bot.sentences import say
+from forge_bot.git.revisions import commit_id, tree_id
 
 _FORM = "%x02%H%n%P%n%an%n%ae%n%ad%n%cn%n%ce%n%cd%n%B"
 _MARK = "\x02"
 
 _COMMITS = 400
 """A commit with more files than this says little about which belong together."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileVersion:
-    """A file as a commit leaves it: path, mode and object id."""
-
-    path: str
-    mode: str
-    oid: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +103,8 @@ def _commit(head: str, files: Iterable[FileVersion]) -> CommitInfo:
     )
 
 
-def _who(parts: Sequence[str | None]) -> tuple[str, str, str]:
-    name, address, date = (part or "" for part in parts)
+def _who(parts: Sequence[str]) -> tuple[str, str, str]:
+    name, address, date = parts
     return name or "forge-bot", address, f"@{date}"
 
 
@@ -138,12 +127,6 @@ def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
 def commits_between(root: Path, base: str, tip: str) -> frozenset[str]:
     """Return the ids of a commit and its ancestors without those of another one."""
     return frozenset(git(root, "rev-list", tip, f"^{base}", "--", seconds=LONG).line.split())
-
-
-def count_commits(root: Path, base: str, tip: str) -> int:
-    """Return the number of commits between two."""
-    limits = f"{commit_id(root, base)}..{commit_id(root, tip)}"
-    return int(git(root, "rev-list", "--count", limits).line)
 
 
 def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int]:
@@ -228,17 +211,13 @@ def diff(
     """
     form = "--stat=160,120" if stat else "--patch"
     trees = (tree_id(folder, base), tree_id(folder, other))
-    # Into a file: a diff can be larger than the memory that is there.
-    with tempfile.TemporaryFile(prefix="forge-bot-") as sink:
-        git(folder, *_PLAIN, form, "--find-renames", *trees, "--", *paths, into=sink)
-        size = sink.tell() if sink.seek(0, 2) else 0
-        sink.seek(0)
-        return _cut(sink.read(max_bytes), size)
+    whole = git(folder, *_PLAIN, form, "--find-renames", *trees, "--", *paths).out
+    return _cut(whole[:max_bytes], len(whole))
 
 
 def changed(folder: Path, base: str, other: str = "HEAD") -> tuple[str, ...]:
     """Return the names of the files that differ; a renamed file has both names."""
-    return tuple(path for path, _ in differences(folder, base, other))
+    return tuple(file.path for file in differences(folder, base, other))
 
 
 def patch_bytes(folder: Path, base: str, other: str, *, attributes: str) -> bytes:
@@ -248,19 +227,6 @@ def patch_bytes(folder: Path, base: str, other: str, *, attributes: str) -> byte
     form = ("--patch", "--binary", "--full-index", "--no-renames")
     settings = ("-c", f"core.attributesFile={attributes}", "-c", "core.quotePath=true")
     return git(folder, *settings, *_PLAIN, *form, base, other).out
-
-
-def merge_base(folder: Path, a: str, b: str) -> str:
-    """Id of the best common ancestor. Raises GitFailed when the two have none."""
-    answer = git(folder, "merge-base", commit_id(folder, a), commit_id(folder, b), ok=(0, 1))
-    if answer.code != 0:
-        raise GitFailed(
-            f"{a} and {b} have no common ancestor.",
-            hint=say(
-                "git.diff.fetch_old_commits" if is_shallow(folder) else "git.diff.another_history"
-            ),
-        )
-    return answer.line
 
 
 def _cut(head: bytes, size: int) -> str:

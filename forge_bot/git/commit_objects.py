@@ -3,15 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from forge_bot.errors import GitFailed, GitMissing
 from forge_bot.forge import OWN_ADDRESS
 from forge_bot.git import files_at
-from forge_bot.git.commit_history import FileVersion, Signature
+from forge_bot.git.commit_history import Signature
 from forge_bot.git.commits import SigningKey, index_of, message_text, store
-from forge_bot.git.files_at import GONE, differences
+from forge_bot.git.files_at import GONE, FileVersion, differences
 from forge_bot.git.process import LONG, git
 from forge_bot.git.revisions import HEADS, ref_target, tree_id, unlock_ref
 from forge_bot.git.uncommitted_work import APPLY
@@ -83,24 +82,13 @@ def commit_on(
     """Return the id of a commit after `base` that has these files; None removes a file. It is on no
     branch. A file keeps its mode unless `modes` names another one.
     """
-    known = {
-        path: about.split(" ")[0]
-        for path, about in files_at.objects(root, base, [path for path, _ in files]).items()
-    } | dict(modes or {})
-    there = {path: data for path, data in files if data is not None}
-    links = {path: data for path, data in there.items() if known.get(path) == _LINK}
-    texts = {path: data for path, data in there.items() if path not in links}
-    kept = dict(zip(links, store(root, links.values()), strict=True)) if links else {}
-    # What is no link is stored as `git add` would, by the attributes of the work tree.
-    for path, data in texts.items():
-        words = ("hash-object", "-w", "--stdin", f"--path={path}")
-        kept[path] = git(root, *words, stdin=data).line
-    versions = [
-        FileVersion(path, GONE, "")
-        if data is None
-        else FileVersion(path, known.get(path, _PLAIN), kept[path])
-        for path, data in files
-    ]
+    before = files_at.objects(root, base, [path for path, _ in files])
+    known = {path: mode for path, (mode, _) in before.items()} | dict(modes or {})
+    versions = list[FileVersion]()
+    for path, data in files:
+        mode = GONE if data is None else known.get(path, _PLAIN)
+        oid = "" if data is None else store(root, data, "" if mode == _LINK else path)
+        versions.append(FileVersion(path, mode, oid))
     tree = tree_with(root, tree_id(root, base), versions)
     return make_commit(root, tree, (base,), _TRIED, (), OURS)
 
@@ -122,7 +110,7 @@ def commit_of_patch(
 
 def patched(
     root: Path, base: str, patch: bytes | None, paths: Sequence[str]
-) -> dict[str, str] | None:
+) -> dict[str, tuple[str, str]] | None:
     """Return mode and object id of each of the paths as that part of a patch makes it at a commit;
     None if it does not fit there, or without a patch.
     """
@@ -154,26 +142,16 @@ _MOVED = re.compile(r"~[0-9a-f]{40,64}$")
 
 def changed_files(root: Path, base: str, tip: str) -> dict[str, FileVersion]:
     """Return the files in which two commits or trees differ, as the second one has them."""
-    rows = differences(root, tree_id(root, base), tree_id(root, tip))
-    return {path: FileVersion(path, entry.mode, entry.oid) for path, entry in rows}
+    files = differences(root, tree_id(root, base), tree_id(root, tip))
+    return {file.path: file for file in files}
 
 
-@dataclass(frozen=True, slots=True)
-class MergedTrees:
-    """A tree with the changes of both sides, and the paths that cannot have both."""
-
-    tree: str
-    conflicts: tuple[str, ...]
-
-
-def merge_trees(root: Path, base: str, ours: str, theirs: str) -> MergedTrees:
-    """Merge what two commits did since `base`. Raises GitFailed, GitMissing before git 2.38."""
-    sides = (ours, theirs)
-    if git(root, "merge-base", *sides, ok=(0, 1)).line != base:
-        # Git merges from the newest commit that both have, so each side becomes one after `base`.
-        trees = [tree_id(root, side) for side in sides]
-        sides = tuple(make_commit(root, tree, (base,), "A side", (), OURS) for tree in trees)
-    words = ("merge-tree", "--write-tree", "--no-messages", "-z", *sides)
+def merge_trees(root: Path, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:
+    """Merge what two commits did since the newest one that both have. Return a tree with the
+    changes of both sides, and the paths that cannot have both. Raises GitFailed, GitMissing before
+    git 2.38.
+    """
+    words = ("merge-tree", "--write-tree", "--no-messages", "-z", ours, theirs)
     answer = git(root, *words, ok=(0, _CONFLICTS, _USAGE), seconds=LONG)
     if answer.code == _USAGE:
         raise GitMissing("Merging other people's commits into a run needs git 2.38 or newer.")
@@ -181,4 +159,4 @@ def merge_trees(root: Path, base: str, ours: str, theirs: str) -> MergedTrees:
     # other side has a folder stands under another name.
     tree, *rows = answer.names
     paths = dict.fromkeys(_MOVED.sub("", row.partition("\t")[2]) for row in rows)
-    return MergedTrees(tree, tuple(paths))
+    return tree, tuple(paths)

@@ -7,11 +7,11 @@ import posixpath
 import re
 import subprocess
 import tempfile
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from forge_bot.errors import BadSigningKey, GitFailed, RecordChanged
 from forge_bot.forge import OWN_ADDRESS
@@ -82,14 +82,6 @@ class NewCommit:
     parents: Sequence[str] = ()
     when: str | None = None
 
-    def at(self, when: str) -> "NewCommit":
-        """Return the same commit with these dates."""
-        return replace(self, when=when)
-
-    def with_parent(self, parent: str, trailer: tuple[str, str]) -> "NewCommit":
-        """Return the same commit with one more parent, and a trailer about it."""
-        return replace(self, parents=(parent,), trailers=(*self.trailers, trailer))
-
 
 def commit_after(folder: Path, before: str, new: NewCommit) -> str:
     """Make a commit after another one, and return its id; `before` itself if no file would differ.
@@ -117,8 +109,8 @@ def tree_after(folder: Path, before: str, new: NewCommit) -> str:
             words = ("add", "--all", "--force", "--sparse", "--", *addable)
             git(folder, *words, env=index, seconds=LONG)
         if new.contents:
-            oids = store(folder, new.contents.values())
-            rows = (f"100644 {oid}\t{path}" for path, oid in zip(new.contents, oids, strict=True))
+            contents = new.contents.items()
+            rows = (f"100644 {store(folder, data)}\t{path}" for path, data in contents)
             git(folder, "update-index", "-z", "--index-info", stdin=listing(rows), env=index)
         return git(folder, "write-tree", env=index, seconds=LONG).line
 
@@ -132,16 +124,12 @@ def index_of(folder: Path, tree: str) -> Generator[Mapping[str, str]]:
         yield env
 
 
-def store(folder: Path, contents: Iterable[bytes]) -> list[str]:
-    """Store files in git, unchanged by any filter; return their object ids."""
-    with tempfile.TemporaryDirectory(prefix="forge-bot-") as name:
-        paths = list[str]()
-        for number, data in enumerate(contents):
-            path = Path(name, str(number))
-            path.write_bytes(data)
-            paths.append(f"{path}\n")
-        words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-        return git(folder, *words, stdin="".join(paths).encode()).line.split("\n")
+def store(folder: Path, data: bytes, path: str = "") -> str:
+    """Store a file in git; return its object id. With a path it is stored as `git add` would, by
+    the attributes of the work tree; without one unchanged by any filter.
+    """
+    filters = f"--path={path}" if path else "--no-filters"
+    return git(folder, "hash-object", "-w", "--stdin", filters, stdin=data).line
 
 
 def commit(
@@ -183,12 +171,8 @@ def identity(folder: Path) -> Mapping[str, str]:
     extra: dict[str, str] = {}
     for role in ("AUTHOR", "COMMITTER"):
         # useConfigOnly: git must not make up an address out of login and host name.
-        if (
-            git(
-                folder, "-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT", ok=(0, 128)
-            ).code
-            != 0
-        ):
+        asked = ("-c", "user.useConfigOnly=true", "var", f"GIT_{role}_IDENT")
+        if git(folder, *asked, ok=(0, 128)).code != 0:
             extra |= {name: value for name, value in OWN_IDENTITY.items() if role in name}
     return extra
 
@@ -220,12 +204,8 @@ def _addable(folder: Path, paths: list[str], index: Mapping[str, str]) -> list[s
     """
     gone = {path for path in paths if not os.path.lexists(folder / path)}
     tracked = git(folder, "ls-files", "-z", "--", *gone, env=index).names if gone else ()
-    lost = {
-        path
-        for path in gone
-        if not any(name == path or name.startswith(f"{path}/") for name in tracked)
-    }
-    return [path for path in paths if path not in lost]
+    known = {*tracked, *(str(above) for name in tracked for above in PurePath(name).parents)}
+    return [path for path in paths if path not in gone or path in known]
 
 
 def message_text(message: str, trailers: Sequence[tuple[str, str]]) -> str:
@@ -290,10 +270,7 @@ def find_key(root: Path, environ: Mapping[str, str], *, wanted: bool) -> Signing
         return None
     if git(root, "config", "--get", "gpg.format", ok=(0, 1)).line != "ssh":
         raise BadSigningKey(
-            (
-                "Commits for merge have to be signed (`sign: true`), and there is no SSH key "
-                "for that."
-            ),
+            "Commits for merge have to be signed (`sign: true`), and there is no SSH key for that.",
             hint=(
                 "Let git know yours: git config gpg.format ssh && git config user.signingKey "
                 f"~/.ssh/id_ed25519.pub. Or set {SIGNING_KEY}: docs/configuration.md says how."

@@ -79,9 +79,10 @@ SUBMODULE = "160000"
 _FOLDER = "040000"
 
 
-class ListedEntry(NamedTuple):
-    """One line of a tree, as git lists it."""
+class FileVersion(NamedTuple):
+    """A file as a tree has it: path, mode and object id. A folder or another repository too."""
 
+    path: str
     mode: str
     oid: str
 
@@ -94,7 +95,7 @@ class ListedEntry(NamedTuple):
 _KINDS = {_FOLDER: "tree", SUBMODULE: "commit"}
 
 
-def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, ListedEntry]]:
+def differences(folder: Path, base: str, other: str) -> Iterator[FileVersion]:
     """Yield the files in which two trees differ, as the second one has them.
 
     A file that the second one lacks has the mode `GONE`. A renamed file occurs with both names.
@@ -104,19 +105,19 @@ def differences(folder: Path, base: str, other: str) -> Iterator[tuple[str, List
     fields = iter(git(folder, "diff-tree", *options, *revisions, seconds=LONG).names)
     for about in fields:
         _, mode, _, oid, _ = about.split(" ")
-        yield next(fields), ListedEntry(mode, oid)
+        yield FileVersion(next(fields), mode, oid)
 
 
 @lru_cache(maxsize=16)
-def entries_of(folder: Path, tree: str) -> dict[str, ListedEntry]:
+def entries_of(folder: Path, tree: str) -> dict[str, FileVersion]:
     """Return all that is below a tree, folders too, by paths in git's order:
     `<mode> SP <type> SP <oid> TAB <path>` (git-ls-tree(1)).
     """
-    entries: dict[str, ListedEntry] = {}
+    entries: dict[str, FileVersion] = {}
     for row in git(folder, "ls-tree", "-rtz", "--full-tree", tree, seconds=LONG).names:
         about, _, path = row.partition("\t")
         mode, _, oid = about.split(" ")
-        entries[path] = ListedEntry(sys.intern(mode), oid)
+        entries[path] = FileVersion(path, sys.intern(mode), oid)
     return entries
 
 
@@ -133,13 +134,7 @@ def read(folder: Path, ref: str, path: str) -> bytes | None:
 
     Raises GitFailed when `ref` names nothing.
     """
-    return _read(folder, tree_id(folder, ref), path)
-
-
-@lru_cache(maxsize=32)
-def _read(folder: Path, tree: str, path: str) -> bytes | None:
-    """Read a file. Trees never change, so the contents of files in use are cached."""
-    return _many(folder, tree, (path,)).get(path)
+    return read_many(folder, ref, (path,)).get(path)
 
 
 def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes]:
@@ -148,56 +143,20 @@ def read_many(folder: Path, ref: str, paths: Collection[str]) -> dict[str, bytes
 
     All of it is held in memory. Raises GitFailed if `ref` names nothing.
     """
-    return _many(folder, tree_id(folder, ref), paths)
-
-
-def _many(folder: Path, tree: str, paths: Collection[str]) -> dict[str, bytes]:
-    entries = entries_of(folder, tree)
+    entries = entries_of(folder, tree_id(folder, ref))
     known = {path: entries.get(_plain(path) or "") for path in paths}
     oids = {path: entry.oid for path, entry in known.items() if entry and entry.kind == "blob"}
     data = raw(folder, tuple(dict.fromkeys(oids.values())))
     return {path: data[oid] for path, oid in oids.items()}
 
 
-def objects(folder: Path, ref: str, paths: Collection[str]) -> dict[str, str]:
-    """Return mode and object id of existing paths at `ref`; for a folder, of all files in it."""
-    tree = tree_id(folder, ref)
-    return {
-        name: f"{entry.mode} {entry.oid}"
-        for path in paths
-        for name, entry in _below(folder, tree, path)
-    }
-
-
-def blobs(folder: Path, ref: str) -> dict[str, tuple[str, str]]:
-    """Return mode and object id of every file at `ref`; a submodule has the id of its commit."""
-    return {path: (mode, oid) for path, (mode, oid) in _below(folder, tree_id(folder, ref), "")}
-
-
-_NEW = "?"
-_DIFFERENT = "RCK"
-"""Git's letters for files that are gone, changed, or block one of the index."""
-
-
-def blobs_here(folder: Path) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
-    """Return mode and object id of every file in the index, and the paths that are changed, new or
-    missing in the work tree.
+def objects(folder: Path, ref: str, paths: Collection[str] = ("",)) -> dict[str, tuple[str, str]]:
+    """Return mode and object id of existing paths at `ref`, by default of every file; for a folder,
+    of all files in it. A submodule has the id of its commit.
     """
-    options = ("--cached", "--modified", "--deleted", "--others", "--exclude-standard")
-    known: dict[str, tuple[str, str]] = {}
-    changed: dict[str, None] = {}
-    for row in git(folder, "ls-files", "-z", "-t", "--stage", *options).names:
-        # A letter, and of what is in the index its mode, id, stage and, after a tab, its path.
-        if row[0] == _NEW:
-            changed[row[2:]] = None
-            continue
-        about, _, path = row.partition("\t")
-        if row[0] in _DIFFERENT:
-            changed[path] = None
-        else:
-            _, mode, oid, _ = about.split(" ")
-            known[path] = (mode, oid)
-    return known, tuple(changed)
+    tree = tree_id(folder, ref)
+    below = (entry for path in paths for entry in _below(folder, tree, path))
+    return {entry.path: (entry.mode, entry.oid) for entry in below}
 
 
 def blob(folder: Path, oid: str) -> bytes | None:
@@ -227,19 +186,19 @@ def list_files(folder: Path, ref: str, under: str = "") -> tuple[str, ...]:
     are not files.
     """
     below = _below(folder, tree_id(folder, ref), under)
-    return tuple(path for path, entry in below if entry.mode != SUBMODULE)
+    return tuple(entry.path for entry in below if entry.mode != SUBMODULE)
 
 
-def _below(folder: Path, tree: str, path: str) -> Sequence[tuple[str, ListedEntry]]:
+def _below(folder: Path, tree: str, path: str) -> Sequence[FileVersion]:
     """Return the file at a path in a tree, or those in the folder that it is."""
     place, entries = _plain(path), entries_of(folder, tree)
     if place is None or (place and place not in entries):
         return ()
     if place and entries[place].mode != _FOLDER:
-        return ((place, entries[place]),)
+        return (entries[place],)
     start = f"{place}/" if place else ""
-    below = ((name, entry) for name, entry in entries.items() if name.startswith(start))
-    return [(name, entry) for name, entry in below if entry.mode != _FOLDER]
+    below = (entry for name, entry in entries.items() if name.startswith(start))
+    return [entry for entry in below if entry.mode != _FOLDER]
 
 
 def raw(folder: Path, oids: Sequence[str]) -> dict[str, bytes]:

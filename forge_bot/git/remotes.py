@@ -58,6 +58,7 @@ _PATIENCE = 20.0
 
 _REFUSED = re.compile(r"rejected\]\s+\S+ -> (?P<branch>\S+) \((?!atomic)")
 _REJECTED = re.compile(r"\[remote rejected\][^()]*\((?P<why>.+)\)")
+# Git's words for a server that failed or could not be reached.
 _UNREACHED = re.compile(
     r"(?:RPC failed; )?HTTP (?:429|5\d\d)|The requested URL returned error: (?:429|5\d\d)"
     r"|Could not resolve host|Failed to connect|Connection (?:refused|reset|timed out)"
@@ -66,33 +67,17 @@ _UNREACHED = re.compile(
 )
 
 
-def unreached(output: str) -> str:
-    """Return git's words for a server that failed or could not be reached; empty for other
-    output.
-    """
-    words = _UNREACHED.search(output)
-    return words[0] if words is not None else ""
-
-
 def remote_url(folder: Path, name: str = ORIGIN) -> str | None:
     """Address of a remote, after url.insteadOf, without credentials; None without such a remote."""
-    if not name or name.startswith("-"):
-        return None
     answer = git(folder, "remote", "get-url", "--", name, ok=(0, 1, 2, 128))
     return without_credentials(answer.line) if answer.code == 0 else None
 
 
-def push(folder: Path, commit: str | None = None) -> None:
-    """Push the checked-out branch to the branch of the same name, and set that as its upstream.
-
-    With `commit`, that commit and its ancestors are pushed, wherever the branch is by then, and no
-    upstream is set. Raises GitFailed with a way out if there is no such remote or it refuses.
+def push(folder: Path, commit: str = "HEAD") -> None:
+    """Push a commit and its ancestors to origin's branch of the name that is checked out, wherever
+    the branch is by then. Raises GitFailed as `push_together`.
     """
-    branch = head(folder).branch
-    ref = HEADS + branch
-    # The --no-… undo settings that would push more, sign, or need hooks.
-    upstream = ("--set-upstream",) if commit is None else ()
-    _push(folder, branch, (f"{commit or ref}:{ref}",), upstream)
+    push_together(folder, {head(folder).branch: commit})
 
 
 def push_together(folder: Path, branches: Mapping[str, str]) -> None:
@@ -105,10 +90,18 @@ def push_together(folder: Path, branches: Mapping[str, str]) -> None:
     _push(folder, " and ".join(branches), sources, ("--atomic",))
 
 
+_RECORDS = f"+{ENDED}*:{ENDED_AT_ORIGIN}*"
+
+
+def fetch(folder: Path) -> None:
+    """Fetch origin's branches and records of ended runs. Raises GitFailed."""
+    branches = f"+{HEADS}*:{REMOTES}{ORIGIN}/*"
+    ask_remote(folder, "fetch", "--prune", *_FETCHED, "--", ORIGIN, branches, _RECORDS)
+
+
 def fetch_ended(folder: Path) -> None:
     """Learn which records of ended runs origin has. Raises GitFailed."""
-    records = f"+{ENDED}*:{ENDED_AT_ORIGIN}*"
-    words = ("fetch", "--prune", *_FETCHED, "--", ORIGIN, records)
+    words = ("fetch", "--prune", *_FETCHED, "--", ORIGIN, _RECORDS)
     ask_remote(folder, *words, seconds=_PATIENCE)
 
 
@@ -150,6 +143,7 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
         raise GitFailed(
             f"There is no remote {ORIGIN!r}.", hint="Add it: git remote add origin URL."
         )
+    # The --no-… undo settings that would push more, sign, or need hooks.
     options = ("--no-verify", "--no-follow-tags", "--no-signed", "--no-recurse-submodules", *more)
     # A remote marked as mirror would push, and force, all that is there.
     words = ("-c", f"remote.{ORIGIN}.mirror=false", "push", "--quiet", *options)
@@ -159,7 +153,7 @@ def _push(folder: Path, branch: str, sources: Sequence[str], more: Sequence[str]
             ask_remote(folder, *words)
         except GitFailed as error:
             # What was pushed after all, the remote has already.
-            if not unreached(error.output):
+            if not _UNREACHED.search(error.output):
                 raise
             ask_remote(folder, *words)
     except GitFailed as error:
@@ -218,24 +212,26 @@ def _words_of_remote(output: str) -> str:
         if line.startswith("remote:")
     ]
     why = [refusal["why"] for refusal in _REJECTED.finditer(output)]
-    return (
-        "; ".join(dict.fromkeys(line for line in (*lines, *why) if line))
-        or " ".join(output.split())
-    ).rstrip(".")
+    said = "; ".join(dict.fromkeys(filter(None, (*lines, *why))))
+    return (said or " ".join(output.split())).rstrip(".")
 
 
 _LOST = "refs/forge-bot/lost/"
 
 
-def unpushed(folder: Path) -> bool:
-    """Return whether the checked out branch has commits that the remote's did not have when it was
-    last heard of.
+def pushed(folder: Path, branch: str, commit: str = "") -> bool:
+    """Return whether origin's branch had a commit, by default the newest one of the branch here,
+    when it was last heard of.
     """
+    ours = commit or ref_target(folder, f"{HEADS}{branch}")
+    theirs = ref_target(folder, f"{REMOTES}{ORIGIN}/{branch}")
+    return ours is not None and theirs is not None and is_ancestor(folder, ours, theirs)
+
+
+def unpushed(folder: Path) -> bool:
+    """Return whether the checked out branch has commits that origin's did not have."""
     here = head(folder)
-    theirs = ref_target(folder, f"{REMOTES}{ORIGIN}/{here.branch}")
-    if theirs is None or theirs == here.commit:
-        return theirs is None
-    return not is_ancestor(folder, here.commit, theirs)
+    return not pushed(folder, here.branch, here.commit)
 
 
 def take_over(folder: Path, branch: str) -> None:

@@ -11,13 +11,11 @@ from pathlib import Path
 
 from forge_bot.errors import BranchExists, GitFailed, GitMissing, NotARepository
 from forge_bot.forge import OWN_ADDRESS
-from forge_bot.git import commits, files_at, remotes, revisions, worktree
+from forge_bot.git import commits, files_at, remotes, revisions, uncommitted_work, worktree
 from forge_bot.git.files_at import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git
-from forge_bot.git.remotes import ask_remote, clone_with_token
+from forge_bot.git.remotes import clone_with_token
 from forge_bot.git.revisions import (
-    ENDED,
-    ENDED_AT_ORIGIN,
     REMOTES,
     branches,
     list_refs,
@@ -63,7 +61,9 @@ class Repository:
     remote_branches = _OfRoot(remote_branches)
     commit_id = _OfRoot(revisions.commit_id)
     tree_id = _OfRoot(revisions.tree_id)
+    fetch = _OfRoot(remotes.fetch)
     remote_url = _OfRoot(remotes.remote_url)
+    pushed = _OfRoot(remotes.pushed)
     take_over = _OfRoot(remotes.take_over)
     make_bundle = _OfRoot(remotes.make_bundle)
     open_bundle = _OfRoot(remotes.open_bundle)
@@ -74,8 +74,7 @@ class Repository:
     read_many = _OfRoot(files_at.read_many)
     objects = _OfRoot(files_at.objects)
     read_objects = _OfRoot(read_objects)
-    blobs_at = _OfRoot(files_at.blobs)
-    blobs_here = _OfRoot(files_at.blobs_here)
+    blobs_here = _OfRoot(uncommitted_work.blobs_here)
     blob = _OfRoot(files_at.blob)
     sizes = _OfRoot(files_at.sizes)
     list_files = _OfRoot(files_at.list_files)
@@ -127,10 +126,8 @@ class Repository:
         """Return whether there is a local branch of exactly that name. A text that cannot be a name
         has none.
         """
-        return (
-            revisions.is_branch_name(self.root, name)
-            and revisions.ref_target(self.root, revisions.HEADS + name) is not None
-        )
+        ref = revisions.HEADS + name
+        return revisions.is_ref(self.root, ref) and revisions.ref_target(self.root, ref) is not None
 
     def take(self, remote: str, branch: str) -> None:
         """Make a local branch from a remote's. Raises GitFailed when there is one of that name."""
@@ -146,30 +143,11 @@ class Repository:
             raise BranchExists(f"The branch {name} exists already.")
         git(self.root, "switch", "--quiet", "--create", name)
 
-    def pushed(self, branch: str) -> bool:
-        """Return whether the remote had this branch as it is here, when it was last spoken to."""
-        there = revisions.ref_target(self.root, f"{REMOTES}{remotes.ORIGIN}/{branch}")
-        return there is not None and there == revisions.ref_target(
-            self.root, revisions.HEADS + branch
-        )
-
-    def at_a_remote(self, branch: str, commit: str) -> bool:
-        """Return whether a remote's branch of that name had the commit when last spoken to."""
-        words = ("for-each-ref", "--count=1", f"--contains={commit}")
-        return git(self.root, *words, f"{REMOTES}*/{branch}").line != ""
-
     def contains(self, commit: str, other: str) -> bool:
         """Return whether a commit is the other one or one of its descendants, both by their full
         ids; False if one of them is missing.
         """
         return revisions.is_ancestor(self.root, other, commit)
-
-    def fetch(self) -> None:
-        """Fetch the remote's branches and records of ended runs. Raises GitFailed."""
-        branches = f"+{revisions.HEADS}*:{REMOTES}{remotes.ORIGIN}/*"
-        records = f"+{ENDED}*:{ENDED_AT_ORIGIN}*"
-        options = ("--quiet", "--prune", "--no-tags", "--no-recurse-submodules")
-        ask_remote(self.root, "fetch", *options, "--", remotes.ORIGIN, branches, records)
 
     def tag_elsewhere(self, address: str, tag: str) -> str | None:
         """Return the commit of a tag in another repository; None for a missing tag, and without an
@@ -181,12 +159,9 @@ class Repository:
             listed = git(self.root, *words, seconds=_SHORT).line
         except GitFailed:
             return None
-        commits = {
-            name: commit
-            for commit, _, name in (line.partition("\t") for line in listed.split("\n"))
-        }
-        # The tag of an annotated one is an object of its own; what it stands for comes with ^{}.
-        return commits.get(f"{wanted}^{{}}") or commits.get(wanted)
+        # An annotated tag is an object of its own; what it stands for comes behind it, with ^{}.
+        commits = [line.partition("\t")[0] for line in listed.splitlines()]
+        return commits[-1] if commits else None
 
 
 @lru_cache(maxsize=8)
@@ -217,9 +192,6 @@ def clone_repository(address: str, folder: Path) -> Repository:
         folder.parent.mkdir(parents=True, exist_ok=True)
         options = ("--quiet", "--no-checkout", "--no-tags", "--template=")
         clone_with_token(address, folder, *options)
-        repository = Repository.find(folder)
-        remotes.fetch_ended(repository.root)
-        return repository
     repository = Repository.find(folder)
     repository.fetch()
     return repository

@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -23,21 +24,14 @@ _FULL_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 def branch_ref(folder: Path, name: str) -> str:
     """Return the full ref of a branch name. Raises BadOption for a name that git refuses
-    (git-check-ref-format(1)).
+    (git-check-ref-format(1)); `HEAD` and a leading dash are refused, as `git branch` does.
     """
-    if not is_branch_name(folder, name):
+    if name == "HEAD" or name.startswith("-") or not is_ref(folder, HEADS + name):
         raise BadOption(
             f"{name!r} cannot be the name of a branch.",
             hint="Use letters, digits, `-`, `_`, `.` and `/`.",
         )
     return HEADS + name
-
-
-def is_branch_name(folder: Path, name: str) -> bool:
-    """Return whether git takes this as the name of a branch. `HEAD` and a leading dash are refused,
-    as `git branch` does.
-    """
-    return name != "HEAD" and not name.startswith("-") and is_ref(folder, HEADS + name)
 
 
 @lru_cache(maxsize=256)
@@ -132,11 +126,9 @@ def head(folder: Path) -> Head:
     """The branch that is checked out in `folder`. Raises DetachedHead or NoCommits."""
     # The full ref, since the short form says `heads/x` when a tag is called x too.
     asked = git(folder, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD", ok=(0, 128))
-    match asked.line.split("\n"):
-        case [commit, ref] if ref.startswith(HEADS):
-            return Head(ref.removeprefix(HEADS), commit)
-        case _:
-            pass
+    commit, _, ref = asked.line.partition("\n")
+    if ref.startswith(HEADS):
+        return Head(ref.removeprefix(HEADS), commit)
     ref = git(folder, "symbolic-ref", "--quiet", "HEAD", ok=(0, 1)).line
     if not ref.startswith(HEADS):
         sentence = f"No branch is checked out in {folder}"
@@ -262,19 +254,14 @@ def unlock(folder: Path, *, seconds: float = 10.0) -> tuple[str, ...]:
     return tuple(lock.name for lock in locks)
 
 
-def unlock_ref(folder: Path, ref: str) -> bool:
-    """Remove the lock that a killed git left on a ref. Return whether there was one.
-
-    Nothing is removed while a git process is at work in the folder, or where that cannot be seen.
+def unlock_ref(folder: Path, ref: str) -> None:
+    """Remove the lock that a killed git left on a ref. Nothing is removed while a git process is at
+    work in the folder, or where that cannot be seen.
     """
-    try:
+    with suppress(OSError):
         lock = own_folders(folder)[1] / f"{ref}.lock"
-    except OSError:
-        return False
-    if not lock.is_file() or not _PROC.is_dir() or _places_of_git(folder.resolve()):
-        return False
-    lock.unlink(missing_ok=True)
-    return True
+        if lock.is_file() and _PROC.is_dir() and not _places_of_git(folder.resolve()):
+            lock.unlink()
 
 
 def hide(folder: Path, hidden: str) -> None:

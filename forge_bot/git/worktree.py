@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from forge_bot.errors import ForgeError, GitFailed
-from forge_bot.git import changes, remotes, revisions, uncommitted_work
 from forge_bot.git import commit_history as differences
 from forge_bot.git import commits as made_commits
+from forge_bot.git import remotes, revisions, uncommitted_work
 from forge_bot.git.commit_history import CommitInfo, first_parents
 from forge_bot.git.process import LONG, Given, OfFolder, Result, git
 from forge_bot.git.revisions import HEADS, branch_ref, commit_id
@@ -35,13 +35,12 @@ class Tree:
     beside: str = ""
 
     # What is there.
-    untracked = _OfTree(changes.untracked)
-    ignored_beside = _OfTree(changes.ignored_beside)
-    would_ignore = _OfTree(changes.would_ignore)
+    untracked = _OfTree(uncommitted_work.untracked)
+    ignored_beside = _OfTree(uncommitted_work.ignored_beside)
+    would_ignore = _OfTree(uncommitted_work.would_ignore)
 
     # Differences between commits, and patches.
     changed = _OfTree(differences.changed)
-    merge_base = _OfTree(differences.merge_base)
     diff = _OfTree(differences.diff)
     apply = _OfTree(uncommitted_work.apply)
 
@@ -49,7 +48,7 @@ class Tree:
     commit = _OfTree(made_commits.commit)
     has_locks = _OfTree(revisions.has_locks)
     rescue = _OfTree(uncommitted_work.rescue)
-    remove_nested = _OfTree(changes.remove_nested)
+    remove_nested = _OfTree(uncommitted_work.remove_nested)
     unlock = _OfTree(revisions.unlock)
     push = _OfTree(remotes.push)
     unpushed = _OfTree(remotes.unpushed)
@@ -80,13 +79,11 @@ class Tree:
         """Return the author's name of the last commit that changed a file; empty without one."""
         return made_commits.last_author(self.path, path, tip=self.tip)
 
-    def status(self) -> tuple[changes.StatusEntry, ...]:
+    def status(self) -> tuple[uncommitted_work.StatusEntry, ...]:
         """Return the changes since the branch's newest commit: staged or not, untracked files one
         by one, ignored files not.
         """
-        if self.beside:
-            return uncommitted_work.status_beside(self.path, self.beside)
-        return changes.status(self.path)
+        return uncommitted_work.status(self.path, self.beside)
 
     def patch(self, paths: Sequence[str]) -> str:
         """Return the changes of these files since the branch's newest commit, for `apply`."""
@@ -94,25 +91,18 @@ class Tree:
 
     def discard(self, paths: Sequence[str]) -> None:
         """Restore each named file from the branch, or remove it if that does not have it."""
-        changes.discard(self.path, paths, self.tip)
+        uncommitted_work.discard(self.path, paths, self.tip)
 
     def match_index(self, paths: Sequence[str]) -> None:
         """Make these files in the index those of the newest commit, if that is checked out."""
         if not self.beside:
             made_commits.match_index(self.path, paths)
 
-    def is_clean(self) -> bool:
-        """Return whether `status` is empty."""
-        return not self.status()
-
     def move_forward(self, commit: str) -> None:
         """Move the branch and the files to a commit that came after. Raise GitFailed, and leave all
         as it was, where uncommitted work or an untracked file is in the way.
         """
-        if self.beside:
-            uncommitted_work.move_beside(self.path, self.beside, commit)
-        else:
-            uncommitted_work.move_forward(self.path, commit)
+        uncommitted_work.move_forward(self.path, commit, self.beside)
 
     def check_out(self, branch: str) -> None:
         """Check out a branch in a clean tree. Raises GitFailed."""
@@ -192,7 +182,9 @@ def add(root: Path, path: Path, branch: str) -> Tree:
     try:
         git(root, "worktree", "add", "--quiet", "--", str(path), branch, seconds=LONG)
     except BaseException:
-        _undo(root, path)
+        shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(ForgeError):
+            remove(root, path)
         raise
     return Tree(path.resolve())
 
@@ -205,8 +197,7 @@ def detached(root: Path, path: Path, commit: str) -> Tree:
     """
     path = path.absolute()
     remove(root, path)
-    link = path / ".git"
-    if link.is_file() and not revisions.named_folder(link).is_dir():
+    if _lost_its_link(path):
         shutil.rmtree(path)
     _require_room(path)
     place = ("--", str(path), commit_id(root, commit))
@@ -232,8 +223,7 @@ def show(root: Path, path: Path, commit: str) -> Tree:
     Untracked files stay. An untracked file that the commit has is replaced. Locks that a killed git
     left there are taken away: nobody else works in such a tree.
     """
-    known = any(_same(info.path, path) and info.path.is_dir() for info in listed(root))
-    if not known:
+    if not is_tree(root, path):
         return detached(root, path, commit)
     _let_finish(path)
     words = ("checkout", "--quiet", "--force", "--detach", commit_id(root, commit))
@@ -243,27 +233,29 @@ def show(root: Path, path: Path, commit: str) -> Tree:
 
 def remove(root: Path, path: Path) -> None:
     """Take away the work tree at `path` with all that is in it, if there is one."""
-    if any(_same(info.path, path) for info in listed(root)):
+    if _is_listed(root, path):
         _let_finish(path)
-        words = ("worktree", "remove", "--force", "--force", "--", str(path.absolute()))
-        try:
-            git(root, *words, seconds=LONG)
-        except GitFailed:
-            # Git refuses a folder that has lost its link, as one that it took away in part.
-            shutil.rmtree(path, ignore_errors=True)
-            git(root, *words)
+        # The folder by hand: git refuses one without its link file, as one that is half made or
+        # half gone. A registration without a folder it does remove.
+        shutil.rmtree(path, ignore_errors=True)
+        git(root, "worktree", "remove", "--force", "--force", "--", str(path.absolute()))
 
 
 def is_tree(root: Path, path: Path) -> bool:
     """Return whether the folder at `path` is a work tree of this repository."""
-    return path.is_dir() and any(_same(info.path, path) for info in listed(root))
+    return path.is_dir() and _is_listed(root, path)
 
 
 def mend(root: Path, path: Path) -> None:
     """Link a work tree and its repository anew if either was moved (git-worktree(1), "repair")."""
-    link = path / ".git"
-    if link.is_file() and not revisions.named_folder(link).is_dir():
+    if _lost_its_link(path):
         git(root, "worktree", "repair", "--", str(path))
+
+
+def _lost_its_link(path: Path) -> bool:
+    """Return whether a work tree names a folder of git that is not there."""
+    link = path / ".git"
+    return link.is_file() and not revisions.named_folder(link).is_dir()
 
 
 def _clear_leftovers(root: Path, path: Path, branch: str) -> list[WorktreeInfo]:
@@ -274,8 +266,7 @@ def _clear_leftovers(root: Path, path: Path, branch: str) -> list[WorktreeInfo]:
     for info in listed(root):
         here = _same(info.path, path)
         if here and info.lock_reason == _INITIALIZING and info.branch in {None, branch}:
-            _let_finish(path)
-            _undo(root, path)
+            remove(root, path)
         elif info.prunable and (here or info.branch == branch):
             git(root, "worktree", "remove", "--force", "--", str(info.path))
         else:
@@ -291,17 +282,6 @@ def _let_finish(left: Path) -> None:
         revisions.unlock(left, seconds=_PATIENCE)
 
 
-def _undo(root: Path, path: Path) -> None:
-    """Remove what a failed `worktree add` left."""
-    # The folder by hand: git refuses one whose link file is not there yet. A registration without
-    # folder it does remove.
-    shutil.rmtree(path, ignore_errors=True)
-    with contextlib.suppress(ForgeError):
-        for info in listed(root):
-            if _same(info.path, path):
-                git(root, "worktree", "remove", "--force", "--force", "--", str(info.path))
-
-
 def _require_room(path: Path) -> None:
     """Raise GitFailed if the path exists.
 
@@ -312,6 +292,10 @@ def _require_room(path: Path) -> None:
             f"{path} is not empty, so no work tree can be made there.",
             hint="Move it away if you do not need it.",
         )
+
+
+def _is_listed(root: Path, path: Path) -> bool:
+    return any(_same(info.path, path) for info in listed(root))
 
 
 def _same(a: Path, b: Path) -> bool:

@@ -14,7 +14,7 @@ from forge_bot.engine.external_events import is_verified, verification
 from forge_bot.engine.reports import PeopleCommitted, RetryAsked
 from forge_bot.errors import CannotUpdate, UpToDate
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import commit_at, count_commits
+from forge_bot.git.commit_history import commit_at, commits_between
 from forge_bot.git.commit_objects import changed_files, make_commit, merge_trees
 from forge_bot.git.commits import move_refs
 from forge_bot.git.remotes import fetch_branch, push_together
@@ -42,15 +42,13 @@ def _merge(
     """Make the commit that merges commits of others into the run, which no branch has yet. Return
     it, or the run's own commit and the files that conflict. Raises GitFailed.
     """
-    root = run.repository.root
-    since = run.tree.merge_base(head, theirs)
-    record = f"{SPECS}/{run.name}/"
-    forbidden = [path for path in changed_files(root, since, theirs) if path.startswith(record)]
-    merged = merge_trees(root, since, head, theirs)
-    if merged.conflicts or forbidden:
-        return head, (*merged.conflicts, *forbidden)
+    root, record = run.repository.root, f"{SPECS}/{run.name}/"
+    tree, conflicts = merge_trees(root, head, theirs)
+    forbidden = [path for path in changed_files(root, head, tree) if path.startswith(record)]
+    if conflicts or forbidden:
+        return head, tuple(dict.fromkeys((*conflicts, *forbidden)))
     signature, trailers = commit_at(root, head).signature, ((RUN, run.name), trailer)
-    return make_commit(root, merged.tree, (head, theirs), subject, trailers, signature), ()
+    return make_commit(root, tree, (head, theirs), subject, trailers, signature), ()
 
 
 _REMOTE = f"{REMOTES}origin/"
@@ -104,7 +102,7 @@ def offered(run: Run) -> Offer:
     return Offer(
         branch=so_far.branch,
         tip=so_far.tip,
-        commits=count_commits(repository.root, newest_base(run), so_far.tip),
+        commits=len(commits_between(repository.root, newest_base(run), so_far.tip)),
         left_behind=_way(repository, so_far.branch, so_far.tip) if behind else "",
     )
 
@@ -143,7 +141,7 @@ def peoples_commits(run: Run) -> PeopleCommitted | None:
         at=run.now(),
         branch=so_far.branch,
         commit=theirs[-1],
-        count=count_commits(root, head, merged) - len(theirs),
+        count=len(commits_between(root, head, merged)) - len(theirs),
         merged=merged,
         by=commit_at(root, theirs[-1]).signature.author[0],
     )
@@ -170,13 +168,12 @@ def push_run(run: Run, offered: Offer) -> None:
     """Push the run's branch, which has all that was recorded, and then the code branch. Raises
     GitFailed.
     """
-    push_together(run.repository.root, {run.state.branch: run.tree.commit_id()})
-    ahead = (
-        ref_target(run.repository.root, f"{_REMOTE}{offered.branch}") if offered.branch else None
-    )
-    parted = ahead is not None and not is_ancestor(run.repository.root, ahead, offered.tip)
-    if offered.branch and ahead != offered.tip and not parted:
-        push_together(run.repository.root, {offered.branch: offered.tip})
+    root, branch = run.repository.root, offered.branch
+    push_together(root, {run.state.branch: run.tree.commit_id()})
+    ahead = ref_target(root, f"{_REMOTE}{branch}") if branch else None
+    parted = ahead is not None and not is_ancestor(root, ahead, offered.tip)
+    if branch and ahead != offered.tip and not parted:
+        push_together(root, {branch: offered.tip})
 
 
 def push_aside(run: Run, offered: Offer) -> str:
@@ -204,10 +201,8 @@ def _way(repository: Repository, branch: str, tip: str) -> str:
     """The command that takes the commits to the branch, in the work tree that has it."""
     tree = repository.tree_of(branch)
     git = "git" if tree is None else f"git -C {shlex.quote(str(tree.path))}"
-    here, there = (
-        ref_target(repository.root, f"{HEADS}{branch}"),
-        ref_target(repository.root, f"{_REMOTE}{branch}"),
-    )
+    refs = (f"{HEADS}{branch}", f"{_REMOTE}{branch}")
+    here, there = (ref_target(repository.root, ref) for ref in refs)
     behind = here and there and not is_ancestor(repository.root, there, here)
     steps = [f"git switch {branch}"] if tree is None else []
     steps += [f"{git} merge origin/{branch}"] if behind else []

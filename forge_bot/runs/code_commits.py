@@ -19,7 +19,6 @@ from forge_bot.errors import GitFailed
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import (
     CommitInfo,
-    FileVersion,
     Signature,
     commits_between,
     first_parents,
@@ -27,6 +26,7 @@ from forge_bot.git.commit_history import (
 )
 from forge_bot.git.commit_objects import changed_files, make_commit, tree_with, tree_without
 from forge_bot.git.commits import RefMove, find_key
+from forge_bot.git.files_at import FileVersion
 from forge_bot.git.revisions import HEADS, is_ancestor, ref_target, tree_id
 from forge_bot.interaction.merge_commit_message import (
     LONGEST_TITLE,

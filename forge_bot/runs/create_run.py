@@ -134,7 +134,7 @@ def _check_here(repository: Repository, head: Head) -> None:
             f"--here would write to {head.branch}.",
             hint="git switch -c NAME first, or leave --here out.",
         )
-    if not Tree(repository.root).is_clean():
+    if Tree(repository.root).status():
         raise DirtyTree("The work tree has uncommitted changes.")
 
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from statistics import quantiles
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Repository
 from forge_bot.resources import templates
 from forge_bot.store.run_folder import STATE
 from forge_bot.text_format import limits, several
-from forge_bot.values import Effort, Recorded, RunStatus, Tier, Usage
+from forge_bot.values import Effort, RunStatus, Tier, Usage
 
 if TYPE_CHECKING:
     from forge_bot.engine.pipeline import Pipeline
@@ -27,25 +27,23 @@ ENOUGH = 5
 
 _CENT_OF_A_CENT = Decimal("0.0001")
 
-Number = TypeVar("Number", int, Decimal)
 
-
-class Spread(Recorded, Generic[Number]):
+class Spread(NamedTuple):
     """The values that half, and nine in ten, of such runs stay below."""
 
-    p50: Number
-    p90: Number
+    p50: Decimal
+    p90: Decimal
 
 
-class Estimate(Recorded):
+class Estimate(NamedTuple):
     """The expected usage before the first call: tokens in and out, and US dollars.
 
     `cost` is None if a price is unknown. `runs` counts earlier runs here.
     """
 
     effort: Effort
-    tokens: Spread[int]
-    cost: Spread[Decimal] | None
+    tokens: Spread
+    cost: Spread | None
     runs: int
     rests_on: str
 
@@ -75,12 +73,11 @@ def estimate(
     costs = [cost for used in samples if (cost := used.cost) is not None]
     one = Usage(input_tokens=1)
     unknown = [name for name in dict.fromkeys(models.values()) if usual_price(name, one) is None]
-    tokens = _spread([Decimal(used.tokens) for used in samples], Decimal(1))
     is_priced = len(costs) == len(samples)
     part = BATCH_PRICE if batch else Decimal(1)
     return Estimate(
         effort=effort,
-        tokens=Spread(p50=int(tokens.p50), p90=int(tokens.p90)),
+        tokens=_spread([Decimal(used.tokens) for used in samples], Decimal(1)),
         cost=_spread([cost * part for cost in costs], _CENT_OF_A_CENT) if is_priced else None,
         runs=len(earlier),
         rests_on=_basis(len(earlier), effort, alone=alone)
@@ -157,7 +154,7 @@ def at_most(estimate: Estimate, budget: Amount) -> str:
     return f" · stops to ask at {limits(counted)}" if counted else ""
 
 
-def _spread(values: list[Decimal], step: Decimal) -> Spread[Decimal]:
+def _spread(values: list[Decimal], step: Decimal) -> Spread:
     # Of one value there are no quantiles.
     tenths = quantiles(values if len(values) > 1 else values * 2, n=10, method="inclusive")
     return Spread(p50=tenths[4].quantize(step), p90=tenths[8].quantize(step))

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from forge_bot.engine import Report, State
 from forge_bot.engine.reports import AgentFailed, ArtifactWritten, CommandsRan, RunStarted
-from forge_bot.errors import ForgeError, GitFailed, ReportsDamaged
+from forge_bot.errors import ForgeError, ReportsDamaged
 from forge_bot.forge.json_values import Node
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import CommitInfo, changed, count_commits, first_parents
+from forge_bot.git.commit_history import CommitInfo, changed, commits_between, first_parents
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, is_ancestor, ref_target
 from forge_bot.runs.code_commits import code_so_far
 from forge_bot.runs.find_runs import fetch_ended, resolve_run
@@ -99,21 +99,13 @@ class _Record(NamedTuple):
         """Return a file of the record; empty without one."""
         return self.repository.read(commit or self.commit, f"{SPECS}/{self.name}/{name}") or b""
 
-    def contains(self, commit: str) -> bool:
-        """Return whether a commit is the record's or one before it."""
-        with suppress(GitFailed):
-            return self.repository.contains(self.commit, commit)
-        return False
-
-    def line(self, named: str) -> EvidenceLine:
-        """Return whether the record has evidence, and the commit that a pull request names."""
+    def trouble(self, named: str) -> str:
+        """Return why the record lacks evidence, or the commit that a pull request names."""
         if not self.file(EVIDENCE):
-            said = f"{self.ref} has no {SPECS}/{self.name}/{EVIDENCE}"
-        elif named and not self.contains(named):
-            said = f"{self.ref} does not contain {named[:_SHORT]}, which the pull request names"
-        else:
-            return EvidenceLine("record", holds=True, said=f"{self.commit[:_SHORT]} at {self.ref}")
-        return EvidenceLine("record", holds=False, said=said)
+            return f"{self.ref} has no {SPECS}/{self.name}/{EVIDENCE}"
+        if named and not self.repository.contains(self.commit, named):
+            return f"{self.ref} does not contain {named[:_SHORT]}, which the pull request names"
+        return ""
 
 
 def verify_evidence(
@@ -127,7 +119,9 @@ def verify_evidence(
     lines = list[EvidenceLine]()
     try:
         record = _record_of(repository, run)
-        lines.append(record.line(named))
+        trouble = record.trouble(named)
+        found = trouble or f"{record.commit[:_SHORT]} at {record.ref}"
+        lines.append(EvidenceLine("record", holds=not trouble, said=found))
         lines += _lines(record, config, head)
     except (ForgeError, ValueError) as error:
         said = error.message if isinstance(error, ForgeError) else f"{EVIDENCE} is no JSON: {error}"
@@ -141,7 +135,7 @@ def covers(repository: Repository, stated: str, head: str) -> str:
     """
     if stated == head or not _code_changes(repository, stated, head):
         return ""
-    since = count_commits(repository.root, stated, head)
+    since = len(commits_between(repository.root, stated, head))
     return f"evidence covers {stated[:_SHORT]}; {several(since, 'commit')} since"
 
 

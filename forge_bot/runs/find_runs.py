@@ -3,8 +3,9 @@ runs, and the one that a person means; and tells what each waits for.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -102,19 +103,17 @@ def runs(repository: Repository, *, unborn: bool = False) -> tuple[RunInfo, ...]
     fetch saw them. With `unborn`, runs in the work tree whose branch does not exist yet come first.
     """
     refs = repository.refs(HEADS, REMOTES, ENDED, ENDED_AT_ORIGIN)
-    committed = _committed(repository, refs)
+    states = committed_files(repository, [ref.commit for ref in refs], STATE)
     trees = {ref.name: ref.tree for ref in refs if ref.tree is not None}
     by_name: dict[str, RunInfo] = {}
     if unborn:
         local = {ref.name for ref in refs}
-        lying = (run_in(repository.root, name) for name in _names_on_disk(repository.root))
-        by_name = {
-            info.name: info for info in lying if info and f"{HEADS}{info.branch}" not in local
-        }
+        lying = _runs_on_disk(repository.root)
+        by_name = {info.name: info for info in lying if f"{HEADS}{info.branch}" not in local}
     places: tuple[tuple[str, ...], ...] = ((HEADS,), (REMOTES,), (ENDED, ENDED_AT_ORIGIN))
     for place in places:
         there = [ref for ref in refs if ref.name.startswith(place)]
-        infos = [info for ref in there for info in _runs_of(ref, committed[ref.commit])]
+        infos = [info for ref in there for info in _runs_of(ref, states[ref.commit])]
         for info in sorted(infos, key=lambda info: info.updated_at, reverse=True):
             by_name.setdefault(info.name, _placed(info, trees))
     return tuple(by_name.values())
@@ -170,8 +169,12 @@ def artifact_text(repository: Repository, info: RunInfo, name: str) -> str | Non
     return raw.decode("utf-8", "replace") if raw is not None else None
 
 
-def _runs_of(ref: Ref, committed: Mapping[str, RunInfo]) -> Iterator[RunInfo]:
-    """Yield the runs that belong to a ref."""
+def _runs_of(ref: Ref, states: Mapping[str, bytes]) -> Iterator[RunInfo]:
+    """Yield the runs that belong to a ref, of those whose states its commit has. A missing or
+    broken one tells nothing.
+    """
+    known = {name: _info(state) for name, state in states.items()}
+    committed = {name: info for name, info in known.items() if info and info.name == name}
     if ref.name.startswith((ENDED, ENDED_AT_ORIGIN)):
         info = committed.get(ref.name.rpartition("/")[2])
         if info is not None:
@@ -182,49 +185,42 @@ def _runs_of(ref: Ref, committed: Mapping[str, RunInfo]) -> Iterator[RunInfo]:
                 remote = ref.name.removeprefix(REMOTES).removesuffix(f"/{info.branch}")
                 yield info.replace(remote=remote)
     else:
-        own = {
-            name: info.replace(tree=ref.tree)
-            for name, info in committed.items()
-            if ref.name == f"{HEADS}{info.branch}"
-        }
-        if ref.tree is not None:
-            # Before its first commit a run is in a client's tree only.
-            names = {*_names_on_disk(ref.tree)} - committed.keys()
-            there = (run_in(ref.tree, name) for name in names)
-            own |= {info.name: info for info in there if info and ref.name == HEADS + info.branch}
-        yield from own.values()
+        there = _runs_on_disk(ref.tree) if ref.tree is not None else ()
+        # Before its first commit a run is in a client's tree only.
+        new = [info for info in there if info.name not in committed]
+        old = [info.replace(tree=ref.tree) for info in committed.values()]
+        yield from (info for info in (*old, *new) if ref.name == f"{HEADS}{info.branch}")
 
 
-def _committed(repository: Repository, refs: Sequence[Ref]) -> dict[str, dict[str, RunInfo]]:
-    """Return the runs whose folders are in the commits of refs, by commit and by name. Equal
-    folders are read once; a missing or broken one tells nothing.
+def committed_files(
+    repository: Repository, commits: Sequence[str], file: str
+) -> dict[str, dict[str, bytes]]:
+    """Return a file of the runs whose folders are in commits, by commit and by name of the run;
+    empty where it is missing. Equal folders are read once.
     """
-    commits = list(dict.fromkeys(ref.commit for ref in refs))
+    commits = list(dict.fromkeys(commits))
     trees = repository.read_objects([f"{commit}:{SPECS}" for commit in commits])
     folders = {
         commit: tree.folders() if tree is not None else {}
         for commit, tree in zip(commits, trees, strict=True)
     }
     oids = list(dict.fromkeys(oid for named in folders.values() for oid in named.values()))
-    states = repository.read_objects([f"{oid}:{STATE}" for oid in oids])
-    known = {oid: _info(file.data if file else b"") for oid, file in zip(oids, states, strict=True)}
+    found = repository.read_objects([f"{oid}:{file}" for oid in oids])
+    known = {oid: one.data if one else b"" for oid, one in zip(oids, found, strict=True)}
     return {
-        commit: {
-            name: info
-            for name, oid in named.items()
-            if (info := known[oid]) is not None and info.name == name
-        }
+        commit: {name: known[oid] for name, oid in named.items()}
         for commit, named in folders.items()
     }
 
 
-def _names_on_disk(tree: Path) -> Iterable[str]:
-    try:
-        return sorted(entry.name for entry in (tree / SPECS).iterdir() if entry.is_dir())
-    except OSError:
-        return ()
+def _runs_on_disk(tree: Path) -> Iterator[RunInfo]:
+    """Yield the runs whose folders are in a work tree."""
+    with suppress(OSError):
+        names = sorted(entry.name for entry in (tree / SPECS).iterdir() if entry.is_dir())
+        yield from filter(None, (run_in(tree, name) for name in names))
 
 
+@lru_cache(maxsize=1_024)
 def _info(state: bytes) -> RunInfo | None:
     """Return the run that a state tells of; None for one that cannot be read."""
     with suppress(ValidationError):
@@ -332,14 +328,12 @@ def _check_deleted(repository: Repository, named: str = "") -> None:
     for tree in repository.worktrees():
         if tree.branch is None or repository.branch_exists(tree.branch):
             continue
-        for name in _names_on_disk(tree.path):
-            info = run_in(tree.path, name)
-            if info is None or info.branch != tree.branch or named not in {"", name, info.branch}:
-                continue
-            raise UnknownRun(
-                f"The branch {info.branch} of the run {name} was deleted.",
-                hint=f"Bring it back: git branch {info.branch} {last_known(tree.path)}",
-            )
+        for info in _runs_on_disk(tree.path):
+            if info.branch == tree.branch and named in {"", info.name, info.branch}:
+                raise UnknownRun(
+                    f"The branch {info.branch} of the run {info.name} was deleted.",
+                    hint=f"Bring it back: git branch {info.branch} {last_known(tree.path)}",
+                )
 
 
 def checked_out(repository: Repository) -> str:

@@ -49,29 +49,25 @@ def freeze_attachments(text: str, server: str, rendered: Callable[[], str]) -> F
     reader = AttachmentReader(server, rendered)
     attachments, files = list[Attachment](), dict[str, bytes]()
     for number, address in enumerate(_addresses(text), 1):
-        label, left = _label(address, number), _MOST_TOGETHER - sum(map(len, files.values()))
+        left = _MOST_TOGETHER - sum(map(len, files.values()))
+        item = Attachment(label=_label(address, number), address=address)
         try:
             suffix, media_type, data = _fetched(reader, address, number, left)
         except (NotFetched, NotAnImage) as error:
-            attachments.append(Attachment(label=label, address=address, unseen=str(error)))
+            attachments.append(item.replace(unseen=str(error)))
             continue
         digest = hashlib.sha256(data).hexdigest()
         name = f"attachment-{digest[:12]}.{suffix}"
         files[name] = data
-        attachments.append(
-            Attachment(
-                label=label, address=address, name=name, media_type=media_type, digest=digest
-            )
-        )
+        attachments.append(item.replace(name=name, media_type=media_type, digest=digest))
     return FrozenFiles(tuple(attachments), files)
 
 
 def _addresses(text: str) -> list[str]:
     """Return the addresses of attachments and images that a reader is shown, each once."""
     matches = ATTACHED.finditer(clean(text).text)
-    return list(dict.fromkeys(match["image"] or match[0].rstrip(".,;") for match in matches))[
-        :_MOST_NAMED
-    ]
+    found = dict.fromkeys(match["image"] or match[0].rstrip(".,;") for match in matches)
+    return list(found)[:_MOST_NAMED]
 
 
 def _label(address: str, number: int) -> str:

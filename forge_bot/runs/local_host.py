@@ -43,7 +43,6 @@ from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import read_kept
 from forge_bot.runs.this_process import now
 from forge_bot.store.files import write_whole
-from forge_bot.values import TaskId
 
 
 class LocalHost:
@@ -104,7 +103,7 @@ class LocalHost:
                             self._paths = paths
                             yield report
                 case Exec(operation="call-tools"):
-                    self._began(action, (action.task,) if action.task is not None else ())
+                    self._began(action)
                     await self.agents.outside.discover()
                     act = self.agents.acting(action)
                     catalogue = self.agents.outside.catalogue
@@ -112,7 +111,7 @@ class LocalHost:
                     while (made := await asyncio.to_thread(next, calls, None)) is not None:
                         yield made
                 case Exec():
-                    self._began(action, (action.task,) if action.task is not None else ())
+                    self._began(action)
                     if action.operation == "prepare":
                         await check_keys(self.agents.models)
                     yield await self._reported(partial(self._execute, state, action), action)
@@ -145,12 +144,11 @@ class LocalHost:
             publish = partial(self._publish, self.publisher, action)
             yield await self._reported(publish, action, raises=self.raises)
 
-    def _began(self, action: Exec | WriteFile, tasks: tuple[TaskId, ...] = ()) -> None:
-        self.tell(
-            PhaseBegan(
-                phase=action.phase, label=self.run.pipeline.phase(action.phase).label, tasks=tasks
-            )
-        )
+    def _began(self, action: Exec | WriteFile) -> None:
+        task = action.task if isinstance(action, Exec) else None
+        label = self.run.pipeline.phase(action.phase).label
+        tasks = (task,) if task is not None else ()
+        self.tell(PhaseBegan(phase=action.phase, label=label, tasks=tasks))
 
     async def _reported(
         self, do: Callable[[], Report], action: Exec, *, raises: bool = False

@@ -17,11 +17,11 @@ from forge_bot.errors import ModelUnavailable
 from forge_bot.git import Repository
 from forge_bot.git.revisions import ENDED, ENDED_AT_ORIGIN, HEADS, REMOTES
 from forge_bot.remedies import ModelTrouble
-from forge_bot.runs.find_runs import RunInfo, runs
+from forge_bot.runs.find_runs import RunInfo, committed_files, runs
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.settings.config import CapSettings
-from forge_bot.store.run_folder import REPORTS, SPECS
+from forge_bot.store.run_folder import REPORTS
 from forge_bot.text_format import money
 from forge_bot.values import Frozen, Recorded, Usage
 
@@ -77,14 +77,11 @@ def paid_since(repository: Repository, since: datetime) -> tuple[Payment, ...]:
     moved since.
     """
     tips = repository.tips_since(since - _DAY, HEADS, REMOTES, ENDED, ENDED_AT_ORIGIN)
-    trees = repository.read_objects([f"{tip}:{SPECS}" for tip in tips])
-    folders = [folder for tree in trees if tree is not None for folder in tree.folders().items()]
-    folders = list(dict.fromkeys(folders))
-    files = repository.read_objects([f"{oid}:{REPORTS}" for _, oid in folders])
     records: dict[str, bytes] = {}
-    for (name, _), file in zip(folders, files, strict=True):
-        # Reports are only added.
-        records[name] = max(records.get(name, b""), file.data if file is not None else b"", key=len)
+    for named in committed_files(repository, tips, REPORTS).values():
+        for name, reports in named.items():
+            # Reports are only added.
+            records[name] = max(records.get(name, b""), reports, key=len)
     return tuple(payment for reports in records.values() for payment in payments(reports))
 
 

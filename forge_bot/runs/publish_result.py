@@ -177,27 +177,19 @@ def comment_text(run: Run) -> str:
     path = f"{run.workspace.relative}/{run.pipeline.summary}"
     rest = f"The rest is in `{path}`."
     cut = f"\n\n{rest}" if len(summary) > _LONGEST_COMMENT else ""
-    return (
-        f"<!-- forge-bot:summary run={run.name}"
-        f" -->\n{escape.document(summary[:_LONGEST_COMMENT]).text}{cut}"
-    )
+    shown = escape.document(summary[:_LONGEST_COMMENT]).text
+    return f"<!-- forge-bot:summary run={run.name} -->\n{shown}{cut}"
 
 
 def pull_request_text(run: Run, offered: Offer | None = None) -> PullRequestText:
     """Title and body of the pull request; documents are named by their paths, since nothing may be
     on GitHub yet.
     """
-    relative = run.workspace.relative
-    place = f"{run.state.branch}:{relative}"
-    state = run.state
+    state, links = run.state, Links(workspace=f"{run.state.branch}:{run.workspace.relative}")
     if offered is not None and offered.branch:
         state = state.replace(pull_request_branch=offered.branch)
-    facts = RunFacts(
-        pipeline=run.pipeline,
-        state=state,
-        links=Links(workspace=place),
-        record=run.tree.commit_id(),
-    )
+    record = run.tree.commit_id()
+    facts = RunFacts(pipeline=run.pipeline, state=state, links=links, record=record)
     return pull_request(facts, documents_of(run), customs_of(run))
 
 
@@ -234,8 +226,4 @@ def body_file(run: Run) -> Path:
 def documents_of(run: Run) -> dict[str, str]:
     """The texts of the run's documents, by name."""
     names = [name for name in run.state.artifacts if name.endswith(".md")]
-    return {
-        name: raw.decode("utf-8", "replace")
-        for name in names
-        if (raw := run.workspace.read_bytes(name)) is not None
-    }
+    return {name: text for name in names if (text := run.artifact(name)) is not None}

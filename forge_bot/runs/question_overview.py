@@ -1,7 +1,7 @@
 """The overview of a question: the parts of the documents that a person reads first."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from forge_bot.agent.assignment import HEADING
@@ -12,8 +12,7 @@ from forge_bot.engine import Checkpoint
 from forge_bot.engine.drafts import open_findings
 from forge_bot.engine.phase_rows import rows
 from forge_bot.engine.phases import DRAFT, AgentPhase, GatePhase, PublishPhase
-from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten, Report
+from forge_bot.engine.reports import ArtifactChanged, ArtifactWritten
 from forge_bot.engine.state import State
 from forge_bot.runs.run import Run
 from forge_bot.sentences import listed, say
@@ -70,34 +69,17 @@ class Overview(Frozen):
 
 def overview(run: Run, asked: Checkpoint) -> Overview:
     """Return the overview of a checkpoint of a run that shows documents for approval."""
-    return overview_of(
-        run.pipeline,
-        run.state,
-        asked,
-        run.workspace.reports(),
-        run.workspace.read,
-    )
-
-
-def overview_of(
-    pipeline: Pipeline,
-    state: State,
-    asked: Checkpoint,
-    reports: Sequence[Report],
-    read: Callable[[str], str],
-) -> Overview:
-    """Return the overview from its parts; `read` gives the text of a document."""
     names = [file.name for file in asked.files]
-    edits = hand_edits(reports, names)
+    edits = _hand_edits(run, names)
     return Overview(
-        outline=_outline(pipeline, names, read),
-        notes=_notes(state, asked),
-        reviews=_reviews(state, names, reports, edits, read),
+        outline=_outline(run, names),
+        notes=_notes(run.state, asked),
+        reviews=_reviews(run, names, edits),
         edits=edits,
-        drafted=_count_lines(read(DRAFT)) if DRAFT in names else "",
-        tried=_tried(names, read),
-        until=_until(pipeline, state, asked.name),
-        spent=_spent(state),
+        drafted=_count_lines(run.workspace.read(DRAFT)) if DRAFT in names else "",
+        tried=_tried(run, names),
+        until=_until(run, asked.name),
+        spent=_spent(run.state),
     )
 
 
@@ -108,19 +90,20 @@ def _count_lines(patch: str) -> str:
     return say("question.drafted", name=DRAFT, added=counts["+"], removed=counts["-"])
 
 
-def _tried(names: Sequence[str], read: Callable[[str], str]) -> tuple[str, ...]:
+def _tried(run: Run, names: Sequence[str]) -> tuple[str, ...]:
     """Return what the newest document with a try of the draft says of the project's commands."""
-    documents = [read(name) for name in names if DRAFT in names and name.endswith(".md")]
-    sections = [section for text in documents if (section := read_section(text, HEADING))]
+    documents = [name for name in names if DRAFT in names and name.endswith(".md")]
+    texts = map(run.workspace.read, documents)
+    sections = [section for text in texts if (section := read_section(text, HEADING))]
     lines = sections[-1].splitlines() if sections else []
     tried = [line[2:] for line in lines if line.startswith("- ") and _IS_TRIED.search(line)]
     return tuple(_LONG_COMMAND.sub(r"`\1…`", line) for line in tried)
 
 
-def hand_edits(reports: Sequence[Report], names: Sequence[str]) -> tuple[HandEdit, ...]:
+def _hand_edits(run: Run, names: Sequence[str]) -> tuple[HandEdit, ...]:
     """Return the edits of these documents since each was last written by its agent."""
     edits: dict[str, HandEdit] = {}
-    for report in reports:
+    for report in run.workspace.reports():
         if isinstance(report, ArtifactWritten):
             edits.pop(report.artifact, None)
         elif isinstance(report, ArtifactChanged) and report.artifact in names:
@@ -129,11 +112,11 @@ def hand_edits(reports: Sequence[Report], names: Sequence[str]) -> tuple[HandEdi
     return tuple(edits.values())
 
 
-def _outline(pipeline: Pipeline, names: Sequence[str], read: Callable[[str], str]) -> DesignOutline:
+def _outline(run: Run, names: Sequence[str]) -> DesignOutline:
     """Return the outline of the shown document whose phase reports risks: the design."""
-    for phase in pipeline.phases:
+    for phase in run.pipeline.phases:
         if isinstance(phase, AgentPhase) and phase.shows_risks and phase.writes in names:
-            return read_outline(read(phase.writes))
+            return read_outline(run.workspace.read(phase.writes))
     return DesignOutline()
 
 
@@ -148,39 +131,34 @@ def _notes(state: State, asked: Checkpoint) -> str:
 
 
 def _reviews(
-    state: State,
-    names: Sequence[str],
-    reports: Sequence[Report],
-    edits: Sequence[HandEdit],
-    read: Callable[[str], str],
+    run: Run, names: Sequence[str], edits: Sequence[HandEdit]
 ) -> tuple[ReviewOutcome, ...]:
-    written = {
-        report.artifact: report.at for report in reports if isinstance(report, ArtifactWritten)
-    }
+    reports = run.workspace.reports()
+    written = {one.artifact: one.at for one in reports if isinstance(one, ArtifactWritten)}
     return tuple(
         ReviewOutcome(
             document=name,
             verdict=record.verdict,
-            findings=len(open_findings(state, record)),
-            corrected=len(record.findings) - len(open_findings(state, record)),
-            checked=first_sentence(read(name)),
+            findings=len(open_findings(run.state, record)),
+            corrected=len(record.findings) - len(open_findings(run.state, record)),
+            checked=first_sentence(run.workspace.read(name)),
             earlier_version=any(
                 edit.document != name and name in written and edit.at > written[name]
                 for edit in edits
             ),
         )
         for name in names
-        if (record := state.artifacts.get(name)) is not None and record.verdict is not None
+        if (record := run.state.artifacts.get(name)) is not None and record.verdict is not None
     )
 
 
-def _until(pipeline: Pipeline, state: State, gate: PhaseId) -> str:
+def _until(run: Run, gate: PhaseId) -> str:
     """Return where a run stops or shows itself next after a gate: at another gate, or with its pull
     request.
     """
     after = False
-    for row in rows(pipeline, state):
-        phase = pipeline.phase(row.phase)
+    for row in rows(run.pipeline, run.state):
+        phase = run.pipeline.phase(row.phase)
         if after and row.standing == "open":
             if isinstance(phase, PublishPhase) and phase.operation == "pull-request":
                 return say("question.pull_request_is_open")

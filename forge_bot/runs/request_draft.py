@@ -32,23 +32,18 @@ class RequestDraft(RequestWords):
     @property
     def words(self) -> str:
         """Title and text, each word once: the title of words is their first line."""
-        return (
-            self.text
-            if self.text.startswith(self.title.rstrip(" …"))
-            else f"{self.title}\n{self.text}"
-        )
+        begins = self.text.startswith(self.title.rstrip(" …"))
+        return self.text if begins else f"{self.title}\n{self.text}"
 
 
 def draft_from_words(task: str, environ: Mapping[str, str] | None = None) -> RequestDraft:
-    """The draft for a task in words, or for an issue by its URL. Raises EmptyTask,
-    IssueUnavailable, TaskTooLarge, IssueUnavailable.
+    """The draft for a task in words, or for an issue by its URL. Raises EmptyTask, TaskTooLarge,
+    IssueUnavailable.
     """
-    if (
-        task.strip().startswith(("http://", "https://"))
-        and (draft := _of_issue(task.strip(), environ or {})) is not None
-    ):
-        return checked(draft)
     text = _storable(task)
+    is_address = text.startswith(("http://", "https://"))
+    if is_address and (draft := _of_issue(text, environ or {})) is not None:
+        return draft
     if len(re.sub(r"\W", "", text)) < len("fix"):
         raise EmptyTask("The task is empty, or too short to mean anything.")
     return checked(RequestDraft(title=_title(text), text=text))
@@ -81,13 +76,9 @@ def _of_issue(url: str, environ: Mapping[str, str]) -> RequestDraft | None:
     if ref is None:
         return None
     issue = fetch_issue(ref, environ)
-    draft = RequestDraft(
-        title=issue.title.strip() or f"Issue {issue.number}",
-        text=issue.body,
-        source=source_of_issue(issue.number, issue.url, issue.author.login),
-        labels=issue.labels,
-        issue_type=issue.type,
-    )
+    source = source_of_issue(issue.number, issue.url, issue.author.login)
+    title = issue.title.strip() or f"Issue {issue.number}"
+    draft = draft_from(title, issue.body, source, issue.labels, issue.type)
     server = issue.url.partition(f"/{ref.owner}/")[0]
     return with_attachments(draft, server, lambda: rendered_issue(ref, environ))
 

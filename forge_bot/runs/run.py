@@ -17,6 +17,7 @@ killed between the two leaves old ones, which the next opening brings up to date
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -34,10 +35,10 @@ from forge_bot.engine.reports import (
 )
 from forge_bot.errors import RecordChanged
 from forge_bot.git import Repository, Tree
-from forge_bot.git.changes import StatusEntry
 from forge_bot.git.commit_history import first_parents
 from forge_bot.git.commits import NewCommit, RefMove, commit_after, move_refs, tree_after
 from forge_bot.git.revisions import tree_id
+from forge_bot.git.uncommitted_work import StatusEntry
 from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.prompts import escape
 from forge_bot.runs.code_commits import (
@@ -90,7 +91,6 @@ class Run:
         """Where it is set, another process makes the commits: it is given the files of one as the
         id of a tree, and has made it when it returns.
         """
-        self._decided: tuple[State, Action] | None = None
         first = self.workspace.reports()[0]
         pipeline = first.pipeline if isinstance(first, RunStarted) else config.pipeline
         self.pipeline: Pipeline = load_pipeline(pipeline, repository.root)
@@ -114,9 +114,7 @@ class Run:
     @property
     def action(self) -> Action:
         """Return the run's next action."""
-        if self._decided is None or self._decided[0] is not self.state:
-            self._decided = (self.state, next_action(self.pipeline, self.state))
-        return self._decided[1]
+        return next_action(self.pipeline, self.state)
 
     def now(self) -> datetime:
         """The time for a new report: the clock's, but never before the last report, should the
@@ -153,7 +151,8 @@ class Run:
             record[EVIDENCE] = self._evidence(state, record[REPORTS])
         text = subject(report, self.state, self.pipeline)
         lines = trailers(report, self.state)
-        new = self._new(text, lines, record, paths, handed).at(report.at.isoformat())
+        new = self._new(text, lines, record, paths, handed)
+        new = replace(new, when=report.at.isoformat())
         if isinstance(report, PeopleCommitted):
             self._newest()
             made = commit_after(self.tree.path, report.merged, new)
@@ -225,7 +224,8 @@ class Run:
             tip, branch = code.made(), code.so_far.branch
             if tip != code.so_far.tip:
                 branch = branch or free_branch(self.repository, code.wanted_name())
-                new = new.with_parent(tip, (CODE, branch))
+                lines = (*new.trailers, (CODE, branch))
+                new = replace(new, parents=(tip,), trailers=lines)
                 made = commit_after(self.tree.path, before, new)
                 moves = code_branch_moves(self.repository, branch, tip)
         if made != before:
@@ -263,15 +263,10 @@ class Run:
         older = commits[made[-1] + 1 :] if made else commits
         return older[0].id if older else self.state.base_commit
 
-    def outside(self, changes: Sequence[StatusEntry] | None = None) -> tuple[str, ...]:
-        """Return the uncommitted changes outside of the record, of those that are known or of all
-        that git sees.
-        """
-        return tuple(
-            change.path
-            for change in (self.tree.status() if changes is None else changes)
-            if not change.path.startswith(f"{self.workspace.relative}/")
-        )
+    def outside(self, changes: Sequence[StatusEntry]) -> tuple[str, ...]:
+        """Return those of the uncommitted changes that are outside of the record."""
+        record = f"{self.workspace.relative}/"
+        return tuple(change.path for change in changes if not change.path.startswith(record))
 
 
 ACTION = "Forge-Action"

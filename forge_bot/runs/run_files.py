@@ -106,10 +106,8 @@ def free_run(repository: Repository, wanted: str, by: str) -> Generator[str]:
     recorded = {ref.name.rpartition("/")[2] for ref in repository.refs(ENDED, ENDED_AT_ORIGIN)}
 
     def is_free(name: str) -> bool:
-        used = (
-            run_paths(repository, name).home.exists() or (repository.root / SPECS / name).exists()
-        )
-        return name not in recorded and not used
+        places = run_paths(repository, name).home, repository.root / SPECS / name
+        return name not in recorded and not any(place.exists() for place in places)
 
     for name in numbered(wanted):
         if not is_free(name):
@@ -173,12 +171,11 @@ def _obstacle(name: str, branches: Collection[str]) -> str | None:
 
 
 class Leftover(Frozen):
-    """The folder of one run, the run's own branch if it ended and the change is on another one,
-    and the reason why nothing can be removed; empty if it can.
+    """What one run left: its size in bytes, the run's own branch if it ended and the change is on
+    another one, and the reason why nothing can be removed; empty if it can.
     """
 
     run: str
-    folder: Path
     branch: str = ""
     size: int
     kept_because: str = ""
@@ -190,7 +187,6 @@ def leftovers(repository: Repository) -> tuple[Leftover, ...]:
     return tuple(
         Leftover(
             run=name,
-            folder=folder,
             branch=info.branch if (info := known.get(name)) and info.merge_branch else "",
             size=_size(folder),
             kept_because=_against(repository, info, run_paths(repository, name)),
@@ -251,12 +247,10 @@ def _in_use(tree: Path) -> str:
     """Return why a work tree should stay; empty if it can go."""
     if not tree.is_dir():
         return ""
-    try:
+    # Nobody is in a folder that is gone.
+    with suppress(OSError):
         if Path.cwd().is_relative_to(tree):
             return "you are in it"
-    except OSError:
-        # Nobody is in a folder that is gone.
-        pass
     try:
         changed = Tree(tree).status()
     except ForgeError:

@@ -43,10 +43,8 @@ class RunSnapshot(NamedTuple):
 
 def run_snapshot(repository: Repository, info: RunInfo, config: Config) -> RunSnapshot:
     """Return the run, folded from its reports. Raise ReportsDamaged."""
-    pipeline, state = folded(
-        repository, config, raw_file(repository, info, REPORTS) or b"", info.name
-    )
-    return RunSnapshot(repository, info, pipeline, state)
+    recorded = raw_file(repository, info, REPORTS) or b""
+    return RunSnapshot(repository, info, *folded(repository, config, recorded, info.name))
 
 
 def folded(repository: Repository, config: Config, raw: bytes, run: str) -> tuple[Pipeline, State]:
@@ -56,9 +54,8 @@ def folded(repository: Repository, config: Config, raw: bytes, run: str) -> tupl
     place = f"{SPECS}/{run}/{REPORTS}"
     reports = read_reports(raw, place)
     first = reports[0] if reports else None
-    pipeline = load_pipeline(
-        first.pipeline if isinstance(first, RunStarted) else config.pipeline, repository.root
-    )
+    named = first.pipeline if isinstance(first, RunStarted) else config.pipeline
+    pipeline = load_pipeline(named, repository.root)
     return pipeline, read_state(pipeline, raw, place)
 
 
@@ -193,10 +190,9 @@ def _with_pull(
     minutes = round((pull.merged_at - run.started_at).total_seconds() / 60, 1)
     run, until = run.replace(minutes=minutes), min(pull.merged_at + timedelta(days=days), now)
     with suppress(GitFailed):
-        later = last_commit_before(
-            repository.root, _branch(repository, pull.base), until.isoformat()
-        )
-        added, touched = lines_touched(repository.root, pull.merge_commit, later)
+        root, branch = repository.root, _branch(repository, pull.base)
+        later = last_commit_before(root, branch, until.isoformat())
+        added, touched = lines_touched(root, pull.merge_commit, later)
         return run.replace(lines_added=added, lines_touched=touched)
     return run
 

@@ -91,17 +91,14 @@ class Session:
             last = phase_named(run.pipeline, self.until) if self.until is not None else None
             for notice in run.notices:
                 self.tell(Message(text=notice))
-            head = run.tree.commit_id()
-            if (
-                first is not None
-                and run.state.ended
-                and not is_kept(run.repository, run.name, head)
-            ):
-                # A process that is killed after the last report has not kept the record. What is
-                # pushed is for the command to say.
-                self.finish(run, push=False)
-            if first is not None and (report := first(run)) is not None:
-                self._told(run, report)
+            if first is not None:
+                kept = is_kept(run.repository, run.name, run.tree.commit_id())
+                if run.state.ended and not kept:
+                    # A process that is killed after the last report has not kept the record. What
+                    # is pushed is for the command to say.
+                    self.finish(run, push=False)
+                if (report := first(run)) is not None:
+                    self._told(run, report)
             return self._performed(run, last), run
 
     def inquire(self, info: RunInfo, text: str) -> Outcome:

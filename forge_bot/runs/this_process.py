@@ -31,10 +31,8 @@ def now() -> datetime:
 
 def this_process() -> str:
     """Return a description of this process, for others that want its run."""
-    return (
-        f"process {os.getpid()} on {platform.node() or 'this machine'}, since"
-        f" {now():%Y-%m-%d %H:%M} UTC"
-    )
+    machine = platform.node() or "this machine"
+    return f"process {os.getpid()} on {machine}, since {now():%Y-%m-%d %H:%M} UTC"
 
 
 @contextmanager

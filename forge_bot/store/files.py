@@ -3,6 +3,7 @@ and locks: one process writes at a time.
 """
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Generator, Sequence
@@ -20,14 +21,8 @@ def inside(root: Path, relative: str) -> Path:
     """The path of `relative` under `root`; raises PathEscapes if it is absolute, climbs out, or a
     link leads out.
     """
-    pure = PurePosixPath(relative)
-    if (
-        not relative
-        or "\0" in relative
-        or "\\" in relative
-        or pure.is_absolute()
-        or ".." in pure.parts
-    ):
+    pure, is_plain = PurePosixPath(relative), {"\0", "\\"}.isdisjoint(relative)
+    if not relative or not is_plain or pure.is_absolute() or ".." in pure.parts:
         raise PathEscapes(f"{relative!r} does not stay inside {root.name}.")
     path = root / pure
     if not path.resolve().is_relative_to(root.resolve()):
@@ -41,17 +36,14 @@ def write_whole(path: Path, data: str | bytes) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        handle, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp"
-        )
-        half = Path(name)
+        half = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")
         try:
-            with os.fdopen(handle, "wb") as file:
-                os.fchmod(handle, mode)
+            with half.open("xb") as file:
+                if path.exists():
+                    half.chmod(path.stat().st_mode & 0o777)
                 file.write(data.encode("utf-8") if isinstance(data, str) else data)
                 file.flush()
-                os.fsync(handle)
+                os.fsync(file.fileno())
             half.replace(path)
             _sync_folder(path.parent)
         finally:
@@ -68,12 +60,6 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 LEAST = 1 << 20
@@ -120,7 +106,7 @@ def held(path: Path, what: str, by: str = "") -> Generator[bool]:
         raise RunBusy(f"Another process is working on {what}{_describe_holder(holder)}.") from error
     try:
         killed = holder.exists()
-        _say(holder, by)
+        write_whole(holder, by)
         yield killed
     finally:
         holder.unlink(missing_ok=True)
@@ -135,16 +121,6 @@ def waited_for(path: Path) -> Generator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path):
         yield
-
-
-def _say(holder: Path, by: str) -> None:
-    # Nobody needs it after a crash, so nothing waits for the disk.
-    try:
-        holder.write_text(by, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise WriteFailed(
-            f"{holder.name} could not be written: {error.strerror or error}."
-        ) from error
 
 
 def _describe_holder(holder: Path) -> str:

@@ -5,6 +5,8 @@ bench, read with the front door.
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from forge_bot.artifacts.read_artifact import read_requirements
 from forge_bot.bot.comments.reply import CommentReply, RunView
@@ -14,7 +16,8 @@ from forge_bot.engine.state import Reason, State
 from forge_bot.interaction.command_names import CommandNames
 from forge_bot.interaction.commit_links import Links
 from forge_bot.runs.question import Choice, Question, QuestionData, ShownDocument
-from forge_bot.runs.question_overview import Overview, overview_of
+from forge_bot.runs.question_overview import Overview, overview
+from forge_bot.runs.run import Run
 from forge_bot.values import (
     CommandName,
     CommandResult,
@@ -224,17 +227,7 @@ def question(
                 if (record := made.state.artifacts.get(file.name)) is not None
                 for finding in record.findings
             ),
-            overview=(
-                overview_of(
-                    DEVELOP,
-                    made.state,
-                    action,
-                    made.reports,
-                    lambda name: texts.get(name) or text(name),
-                )
-                if action.reason is None
-                else Overview()
-            ),
+            overview=(overview(_run(made, texts), action) if action.reason is None else Overview()),
             documents=tuple(
                 ShownDocument(
                     name=file.name, text=texts.get(file.name) or text(file.name), blob=file.blob
@@ -252,6 +245,16 @@ def question(
 
 # -- the points where the bot speaks
 # --------------------------------------------------------------------------------------------------
+
+
+def _run(made: Bench, texts: dict[str, str]) -> Run:
+    """Return what an overview reads of a run."""
+
+    def read(name: str) -> str:
+        return texts.get(name) or text(name)
+
+    folder = SimpleNamespace(read=read, reports=lambda: made.reports)
+    return cast("Run", SimpleNamespace(pipeline=DEVELOP, state=made.state, workspace=folder))
 
 
 def at_work() -> RunView:

@@ -207,12 +207,12 @@ def test_no_autocrlf_setting_makes_a_fresh_work_tree_dirty_or_rewrites_a_committ
     scene.config(f"core.autocrlf={autocrlf}", "core.safecrlf=true")
 
     tree = scene.worktree("work")
-    assert tree.is_clean()
+    assert not tree.status()
     scene.write("dos.txt", b"a\r\nc\r\n", at=tree.path)
     scene.write("unix.txt", b"a\nc\n", at=tree.path)
     assert tree.commit("step", RUN, ALL)
 
-    assert tree.is_clean()
+    assert not tree.status()
     assert scene.repository.read("work", "dos.txt") == b"a\r\nc\r\n"
     assert scene.repository.read("work", "unix.txt") == b"a\nc\n"
     assert tree.changed("main") == ("dos.txt", "unix.txt")
@@ -226,7 +226,7 @@ def test_links_and_executables_stay_what_they_are(scene: Scene) -> None:
 
     modes = {row.split("\t")[1]: row[:6] for row in scene.git("ls-tree", "HEAD").splitlines()}
     assert (modes["link"], modes["run.sh"], modes["README.md"]) == ("120000", "100755", "100644")
-    assert scene.tree.is_clean()
+    assert not scene.tree.status()
 
 
 def test_a_locked_index_is_reported_with_the_way_out(scene: Scene) -> None:
@@ -246,7 +246,7 @@ def test_a_damaged_work_tree_inside_the_repository_never_reaches_the_repository_
     (tree.path / ".git").unlink()
     scene.write("README.md", "uncommitted")
 
-    for act in (lambda: tree.commit("step", RUN, ALL), lambda: tree.rescue("x"), tree.is_clean):
+    for act in (lambda: tree.commit("step", RUN, ALL), lambda: tree.rescue("x"), tree.status):
         with pytest.raises(GitFailed, match="not a git repository"):
             act()
     assert (scene.root / "README.md").read_text() == "uncommitted"

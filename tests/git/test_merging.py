@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from forge_bot.errors import GitFailed
 from forge_bot.git import MergeConflict, merge
 from forge_bot.git.commit_objects import commit_on, merge_trees
 from tests.git.git_scene import Scene
@@ -95,8 +96,7 @@ def test_two_sides_of_a_commit_become_one_tree_without_a_checkout(
         return commit_on(scene.root, parent, data)
 
     base = made(scene.git("rev-parse", "HEAD"), OLD)
-    both = merge_trees(scene.root, base, made(base, ours), made(base, theirs))
-    tree, found = both.tree, both.conflicts
+    tree, found = merge_trees(scene.root, made(base, ours), made(base, theirs))
     assert found == conflicts
     if not conflicts:
         there = {path: scene.git("show", f"{tree}:{path}") for path in result}
@@ -104,3 +104,11 @@ def test_two_sides_of_a_commit_become_one_tree_without_a_checkout(
         names = {*scene.git("ls-tree", "-r", "--name-only", tree).split()}
         assert names == {*result, "README.md", "src/app.py"}
     assert scene.git("status", "--porcelain") == ""
+
+
+def test_histories_without_a_common_commit_are_not_merged(scene: Scene) -> None:
+    scene.git("checkout", "--quiet", "--orphan", "other")
+    scene.commit({"other.txt": "other"})
+
+    with pytest.raises(GitFailed, match="unrelated histories"):
+        merge_trees(scene.root, "main", "other")

@@ -6,9 +6,9 @@ import pytest
 
 from forge_bot.errors import GitFailed
 from forge_bot.git import blob_id
-from forge_bot.git.commit_history import FileVersion, first_parents
+from forge_bot.git.commit_history import first_parents
 from forge_bot.git.commit_objects import commit_on, tree_with
-from forge_bot.git.files_at import GONE, entries_of
+from forge_bot.git.files_at import GONE, FileVersion, entries_of
 from tests.git.git_scene import ODD_NAMES, Scene
 
 

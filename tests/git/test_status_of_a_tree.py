@@ -58,7 +58,7 @@ def test_of_a_submodule_only_another_commit_is_a_change(scene: Scene) -> None:
     scene.commit()
 
     scene.write("lib/lib.py", "uncommitted there")
-    assert scene.tree.is_clean()
+    assert not scene.tree.status()
     scene.commit({"lib.py": "2"}, at=scene.root / "lib")
     assert scene.tree.status() == (StatusEntry("lib"),)
 
@@ -68,6 +68,6 @@ def test_looking_does_not_touch_the_index(scene: Scene) -> None:
     (scene.root / "README.md").touch()
     before = (index.read_bytes(), index.stat().st_mtime_ns)
 
-    assert scene.tree.is_clean()
+    assert not scene.tree.status()
     assert scene.tree.patch(["README.md"]) == ""
     assert (index.read_bytes(), index.stat().st_mtime_ns) == before

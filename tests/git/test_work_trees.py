@@ -22,7 +22,7 @@ def test_a_branch_gets_a_work_tree_at_its_commit(scene: Scene) -> None:
     assert (tree.head().branch, tree.head().commit) == ("feature/42-größe", base)
     assert (tree.path / "README.md").read_text() == "# Thing\n"
     assert not (tree.path / "later.txt").exists()
-    assert tree.is_clean()
+    assert not tree.status()
 
 
 def test_a_branch_that_is_nowhere_is_an_error_and_leaves_no_folder(scene: Scene) -> None:
@@ -104,7 +104,7 @@ def test_a_half_made_work_tree_of_a_killed_git_is_made_anew(scene: Scene) -> Non
     tree = scene.repository.add_worktree(path, "work")
 
     assert tree.head().branch == "work"
-    assert tree.is_clean()
+    assert not tree.status()
     assert not scene.repository.worktrees()[1].lock_reason
 
 
@@ -146,7 +146,7 @@ def test_a_tree_apart_that_a_killed_process_left_is_made_anew(scene: Scene) -> N
 
     tree = scene.repository.detached_tree(place, scene.commit({"new.txt": "new"}))
 
-    assert tree.is_clean()
+    assert not tree.status()
     assert (tree.path / "new.txt").exists()
 
 
@@ -157,7 +157,7 @@ def test_a_tree_apart_is_made_in_the_empty_folder_that_a_killed_git_left(scene: 
     (scene.root / ".git" / "worktrees" / "apart").mkdir(parents=True)
     (scene.root / ".git" / "worktrees" / "apart" / "locked").write_text("initializing")
 
-    assert scene.repository.detached_tree(place, "HEAD").is_clean()
+    assert not scene.repository.detached_tree(place, "HEAD").status()
     assert len(scene.repository.worktrees()) == 2
 
 

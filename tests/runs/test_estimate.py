@@ -139,7 +139,7 @@ def test_few_runs_are_mixed_with_the_recorded_one(sample: Sample) -> None:
     alone = expect(sample).tokens.p50
     remember(sample, {name: state(used(tokens=10)) for name in days(2)})
     found = expect(sample)
-    assert (found.tokens.p50, found.tokens.p90) == (10, 10 + round((alone - 10) * 0.8))
+    assert (found.tokens.p50, found.tokens.p90) == (10, 10 + round((alone - 10) * 8 / 10))
     assert (
         found.rests_on
         == "from 2 earlier M runs here and the recorded run that ships, one small task"

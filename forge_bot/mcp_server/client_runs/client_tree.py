@@ -170,7 +170,7 @@ def check_foreign_commits(run: Run) -> tuple[str, ...]:
     record = f"{run.workspace.relative}/"
     if asked and all(path.startswith(record) for path in run.tree.changed(before, here)):
         return ()
-    published = asked and run.repository.at_a_remote(run.state.branch, here)
+    published = asked and run.repository.pushed(run.state.branch, here)
     if published or isinstance(run.action, Done | HumanGate):
         return (f"commits that the run did not make are on its branch now: {names}",)
     raise ForeignCommits(

@@ -56,7 +56,7 @@ class ProjectFiles:
     @staticmethod
     def committed(repository: Repository, ref: str) -> "ProjectFiles":
         """Return the files of a commit. Raises GitFailed for an unknown one."""
-        listed = repository.blobs_at(ref)
+        listed = repository.objects(ref)
         return ProjectFiles(repository, {path: FileEntry(*row) for path, row in listed.items()})
 
     @staticmethod
