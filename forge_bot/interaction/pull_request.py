@@ -47,7 +47,7 @@ from forge_bot.verification.judgement import Cause, UnusableCommand, said_before
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _NUMBERS = re.compile(r"\A(?:[RP]-\d+(?:, | and )?)+:\s*")
-_TODAY = re.compile(r"\AToday,? (.*?); then ", re.DOTALL)
+_TODAY = re.compile(r"\b(t)oday\b,?( .*?); then ", re.DOTALL | re.IGNORECASE)
 _MOST_LINES, _MOST_ROWS = 60, 12
 _MANY_FILES = 4
 _SYMPTOM, _CAUSES = "symptom", frozenset({"cause", "root cause", "the cause"})
@@ -162,11 +162,17 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
         first=code[0] if code and len(outline.files) >= _MANY_FILES else "",
         examples=outline.examples,
         effects=[
-            with_requirement_words(_TODAY.sub(r"Before, \1; now ", risk), words)
+            with_requirement_words(_TODAY.sub(_as_past, risk), words)
             for risk in outline.risks
             if not risk.startswith("Unverified")
         ],
+        choices=[with_requirement_words(choice, words) for choice in outline.settled],
     )
+
+
+def _as_past(today: re.Match[str]) -> str:
+    """Return “today …; then …” as it reads once the change is made."""
+    return f"{'Before,' if today[1] == 'T' else 'before'}{today[2]}; now "
 
 
 def _causes(documents: Mapping[str, str]) -> Iterator[str]:

@@ -253,20 +253,22 @@ def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
         "# fix: name the last day too\n\n## Approach\n\nThe search stops at the last day.\n\n"
         "| Input | Today | After |\n|---|---|---|\n| `next` on 9999-12-31 | an error | that day |\n\n"
         "## Changes\n\n- `tests/test_a.py`: one more\n- `README.md`\n- `rota/schedule.py`: x\n"
-        "- `rota/cli.py`\n\n## Risks\n\n- Slower by a day.\n- Unverified: that it ends.\n"
+        "- `rota/cli.py`\n\n## Risks\n\n- Callers: today an error; then a day.\n"
+        "- Unverified: that it ends.\n\n## Decisions\n\n- The day after is an error, as there is none.\n"
     )
     cause = "# A\n\n## Root Cause or Integration Points\n\n- Symptom: an error\n- R-1, R-2: `date.max + 1` raises (R-1)\n- More\n"
     body = written(
         changed(title="`next` fails on the last day"), design=design, analysis=cause
     ).body
-    assert body.splitlines()[:7] == [
+    assert body.splitlines()[:8] == [
         "**Symptom**: `next` fails on the last day  ",
         "**Cause**: `date.max + 1` raises  ",
         "**Change**: The search stops at the last day.  ",
         "**Begin to read at** `rota/schedule.py`",
         "",
         "- `next` on 9999-12-31: before an error; now that day",
-        "- ⚠️ Slower by a day.",
+        "- ⚠️ Callers: before an error; now a day.",
+        "- **Chosen**: The day after is an error, as there is none.",
     ]
     assert "**Cause**" not in written(analysis=cause).body
 
