@@ -6,6 +6,8 @@ only if findings and table agree with it.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pydantic import Field
+
 from forge_bot.artifacts.markdown import Block, BlockKind, blocks_below, read_blocks, sections_where
 from forge_bot.artifacts.tasks import read_tasks
 from forge_bot.text_format import cut, gist, one_line
@@ -224,7 +226,7 @@ _QUOTED = re.compile(r"[“„«]([^“”„«»]+)[”“»]")
 """A title in typographic quotes, as tests of JavaScript and Ruby are named in a text."""
 _CASES = re.compile(r"(`\w+`)\s*\([^()]*\)")
 """What stands in parentheses behind the name of a function: the cases that it tries."""
-_NO_NAME = re.compile(r"(?:[-–—]|none|n/a)$", re.IGNORECASE)
+_NO_NAME = re.compile(r"(?:[-–—]|none(?: needed)?|n/a)$", re.IGNORECASE)
 """What stands in a cell that names nothing."""
 _AS_ABOVE = re.compile(
     r"^\s*(?:both|the same|ditto|as above"
@@ -232,6 +234,12 @@ _AS_ABOVE = re.compile(
     re.IGNORECASE,
 )
 """Words that stand for the tests of the row above."""
+
+_PRESENT = re.compile(
+    r"\s*(?:(?:the|all) )*(?:(?:present|existing|other) (?:tests?|suite)|(?:whole )?suite)\b",
+    re.IGNORECASE,
+)
+"""Words that stand for the tests that were there before the change."""
 
 _IDS = re.compile(r"(?:[\W_]*(?:and\s+)?[A-Z]-\d+\b)+")
 """The numbers that a requirement begins with, such as `R-1` or `P-2`."""
@@ -258,6 +266,9 @@ class Requirement(Frozen):
     files: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     state: str = ""
+    by_present_tests: bool = Field(
+        default=False, description="the tests that were there before the change show it"
+    )
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -343,12 +354,19 @@ def read_requirements(markdown: str) -> tuple[Requirement, ...]:
 def _requirements(rows: list[tuple[str, ...]]) -> Iterator[Requirement]:
     above: tuple[str, ...] = ()
     for text, files, tests, state in rows:
-        named = _names(tests)
+        present = _PRESENT.match(tests) is not None and not _CODE.search(tests)
+        named = () if present else _names(tests)
         if _AS_ABOVE.search(tests):
             if not (_CODE.search(tests) or _QUOTED.search(tests)):
                 named = ()
             named = tuple(dict.fromkeys((*above, *named)))
-        yield Requirement(text=text.replace("`", ""), files=_names(files), tests=named, state=state)
+        yield Requirement(
+            text=text.replace("`", ""),
+            files=_names(files),
+            tests=named,
+            state=state,
+            by_present_tests=present,
+        )
         above = named or above
 
 

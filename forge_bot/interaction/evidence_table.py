@@ -129,17 +129,19 @@ class _Row:
         passed = {*check.ran, *proven}
         counted = {*requirement.tests} & {*passed, *check.failed, *check.not_run}
         self.counted, self.green = len(counted), len(counted & passed)
+        self.by_present_tests = requirement.by_present_tests and not check.failed
         pages = bool(requirement.files) and all(map(is_page, requirement.files))
         self.only_pages = pages or (not counted and _OF_PAGES.search(self.text) is not None)
         self.red = sum(any(names_test(name, test) for test in red) for name in counted)
 
     @property
     def shows(self) -> bool:
-        """Return whether the requirement is shown: by a green test, or by reading where it is about
-        pages of documentation alone; or a person left it out.
+        """Return whether the requirement is shown: by a green test, by the tests of before, or by
+        reading where it is about pages of documentation alone; or a person left it out.
         """
         read = self.only_pages and self.state in _DONE
-        return bool(self.green) or read or self.state == _LEFT_OUT
+        shown = bool(self.green) or self.by_present_tests or read
+        return shown or self.state == _LEFT_OUT
 
     def shown(self) -> str:
         names = {

@@ -175,6 +175,7 @@ def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its
         "| it ends | a.py | `test_ends`, `test_stops` | shown by the run |\n"
         "| it begins | a.py | `test_begins` | shown by the run |\n"
         "| it is fast | – | – | left out, as decided |\n"
+        "| the rest stays | a.py | present tests unchanged | met |\n"
     )
     check = RequirementCheck(
         document="final-verification.md", ran=("test_ends", "test_stops"), not_run=("test_begins",)
@@ -188,6 +189,7 @@ def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its
         "| it ends<br>`test_ends`, `test_stops` | 1 of 2 red → green |",
         "| it begins<br>`test_begins` (⚠️ not seen to run) | – |",
         "| it is fast · **left out, as decided** | – |",
+        "| the rest stays | by the tests of before |",
         "| Not named by a requirement<br>`test_more` | red → green |",
         "> - **A draft**: no green test shows “it begins”.",
         "Red before: at `1111111`, with only the tests of this change.",

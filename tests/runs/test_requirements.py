@@ -36,6 +36,8 @@ def test_the_cases_of_a_test_in_parentheses_are_no_tests_and_titles_of_a_file_ar
         "`test_kinds` (`Path`, a list of `bytes`), `test_b` |": ("test_kinds", "test_b"),
         "`tests/test_a.py` (`test_a`, `test_b`) |": ("tests/test_a.py", "test_a", "test_b"),
         "none |": (),
+        "none needed |": (),
+        "present tests unchanged |": (),
         "none; no type checker ran |": ("none; no type checker ran",),
         "nonempty_list_is_kept, none_is_refused |": ("nonempty_list_is_kept", "none_is_refused"),
     }.items():
