@@ -142,11 +142,10 @@ BodyTooLarge: 413,\\n"}]}}}
 
 `params_json` is JSON in a string; an action has `capability`, `capability_type`, `params_json` \
 and `reasoning`, which only actions need. `artifact_markdown` is the whole document. `operation` \
-is `replace` (`old`, copied letter by letter with its indentation, without line numbers, from text \
-that you have seen, and just long enough to stand there once, becomes `new`), `insert_before` or \
-`insert_after` (the lines of `old` stay, `new` has the new ones alone), `write` (`new` is the \
-whole file: a new one, or one seen in full) or `delete`; what is not needed is empty. Edits apply \
-in their order."""
+is `replace` (`old`, copied exactly, with its indentation and without line numbers, from text that \
+you have seen, and just long enough to stand there once, becomes `new`), `insert_before` or \
+`insert_after` (the lines of `old` stay, `new` has the new ones alone), `write` (`new` is a whole \
+file: new, or seen in full) or `delete`; what is not needed is empty. Edits apply in their order."""
 """The forms of an answer in words."""
 
 

@@ -32,7 +32,7 @@ _LARGEST_READ = 1_000_000
 _WORDS_SEARCHED = 10
 _PROSE_READ = (".md", ".rst", ".txt", ".adoc")
 
-_LIKELY_TOLD = 6
+_LIKELY_TOLD = 4
 _CODE_SHOWN = 3
 _LEAST_OF_BEST = 8
 _MOST_NAMES = 12
