@@ -19,6 +19,7 @@ except OSError as error:
     print("no network")
 open("rota/written.py", "w").write("")
 print("carried:", os.path.exists("conf/local.env"))
+Schedule((), date(2026, 1, 5)).week(date(2026, 1, 4))
 """
 BUILT = """\
 commands: {build: test -s conf/local.env}
@@ -50,7 +51,10 @@ def test_a_snippet_before_the_design_is_run_on_the_base_and_stands_in_the_record
     begun = sample.forge("run", "say nobody before the start", "--effort", "S", "--model", model)
     assert begun.code == 3, begun.err
     kept = (sample.workspace / "snippets.md").read_text()
-    assert "ann False\nno network\ncarried: False\n" in kept, kept
+    assert "ann False\nno network\ncarried: False\nTraceback" in kept, kept
+    assert kept.partition("Traceback")[2].count("  File ") == 1
+    assert "in on_call\n" in kept
+    assert "\nZeroDivisionError: " in kept
     assert "✓ test -s conf/local.env" in begun.out
     assert sample.git("status", "--porcelain") == ""
     assert not (sample.path / "rota" / "written.py").exists()

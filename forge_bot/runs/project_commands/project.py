@@ -3,6 +3,7 @@ codes, and shown to a model that asks for them.
 """
 
 import os
+import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
@@ -54,6 +55,8 @@ _NODE = names("node npm npx yarn pnpm")
 _RUBY = names("ruby bundle rake rspec")
 _SHOWN, _SNIPPET_SHOWN = 12_000, 2_000
 """Characters of the output of a command that a model is shown."""
+_CALLERS = re.compile(r"(?m)^(?:  File .*\n(?:    .*\n)*)+(?=  File )")
+"""The calls of a traceback of Python before its last one."""
 
 
 class Project:
@@ -321,7 +324,7 @@ class Project:
             outcome = self.runner.snippet((*self.interpreter, code), place, _SNIPPET_SECONDS)
         late = f"It did not end within {_SNIPPET_SECONDS} seconds."
         ended = late if outcome.timed_out else f"exit code {outcome.exit_code}"
-        output = "\n".join(plain_lines(outcome.output)).strip("\n")
+        output = _CALLERS.sub("", "\n".join(plain_lines(outcome.output))).strip("\n")
         if len(output) > _SNIPPET_SHOWN:
             half = _SNIPPET_SHOWN // 2
             output = f"{output[:half]}\n{GAP}\n{output[-half:]}"
