@@ -40,6 +40,23 @@ def test_the_layout_of_a_large_repository_fits_on_a_dozen_lines() -> None:
     assert layout[-1] == "at the root (1 file): README.md"
 
 
+@pytest.mark.parametrize(
+    ("files", "longest"),
+    [
+        ({"tox.ini": "[flake8]\nmax-line-length = 100\n"}, "100"),
+        ({".flake8": "[flake8]\nignore = W503\n"}, "79"),
+        ({"setup.cfg": "[flake8]\nextend-ignore = E203, E501\n"}, ""),
+        ({"pyproject.toml": "[tool.black]\nline-length = 88\n"}, "88"),
+        ({"pyproject.toml": "[tool.ruff]\nline-length = 120\n"}, "120"),
+        ({"setup.py": ""}, ""),
+    ],
+)
+def test_the_longest_line_is_what_linters_and_formatters_allow(
+    files: dict[str, str], longest: str
+) -> None:
+    assert profile_of(files).longest_line == longest
+
+
 def test_an_override_replaces_its_kind_and_no_other() -> None:
     files = {"go.mod": "module x\n"}
     profile = profile_of(files, {"test": [["make", "fast tests"], ["true"]], "lint": []})

@@ -255,7 +255,7 @@ def _list_by_folder(names: list[str], folder: str) -> str:
 
 _MOST_MATCHES = 40
 _MOST_FILES = 12
-_LINE_CHARS = 200
+_LINE_CHARS = 140
 _FIELDS = 3  # path, line number, text
 _GREP = ("grep", "-n", "-I", "-z", "--untracked", "--no-color", "-P")
 _MOST_GLOBS = 32

@@ -143,6 +143,19 @@ def _find_linters(listing: Listing, folder: str) -> Iterator[Command]:
         yield from _called_linters(listing)
 
 
+def longest_line(listing: Listing) -> str:
+    """Return how many characters flake8, Ruff or Black allow a line, by their settings at the root,
+    flake8's 79 by default; empty where none of them limits it.
+    """
+    for name in (".flake8", "setup.cfg", "tox.ini"):
+        if (settings := ini(listing.text(name)).get("flake8")) is not None:
+            unlimited = "E501" in "".join(settings.values())
+            return "" if unlimited else settings.get("max-line-length", "79")
+    tools = table(toml(listing.text("pyproject.toml")), "tool")
+    lengths = (table(tools, name).get("line-length") for name in ("ruff", "black"))
+    return next((str(length) for length in lengths if length), "")
+
+
 def _called_linters(listing: Listing) -> Iterator[Command]:
     """Yield the first call of each linter in tox.ini and in GitHub's workflows."""
     calls: dict[str, Command] = {}

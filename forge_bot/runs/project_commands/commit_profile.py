@@ -16,6 +16,7 @@ from forge_bot.git import Repository
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.project.file_list import Language, Listing, read_languages
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
+from forge_bot.project.toolchains.python import longest_line
 from forge_bot.runs.run_files import read_kept
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings.config import Config
@@ -39,6 +40,7 @@ class Profile(Frozen):
     commands: ProjectCommands
     layout: tuple[str, ...]
     notes: tuple[str, ...]
+    longest_line: str = ""
 
 
 def read_profile(
@@ -61,6 +63,7 @@ def read_profile(
         commands=commands,
         layout=tuple(_layout(listing)),
         notes=tuple(map(short_line, commands.notes)),
+        longest_line=longest_line(listing),
     )
 
 

@@ -297,6 +297,7 @@ def layer_three(
         ("Build command", words(commands.build)),
         ("Test command", words(commands.test)),
         ("Linter", words(commands.lint)),
+        ("Characters of a line, at most", profile.longest_line),
         ("No command runs", without),
         ("Files", "\n".join(files)) if files else ("Layout", "\n".join(profile.layout)),
     )
