@@ -225,7 +225,7 @@ def test_matches_are_cut_at_the_limit_and_so_are_endless_lines(ask: Ask) -> None
     found = ask("search_code", WorkLimits(result_chars=200), pattern="line", path="long.txt")
     assert "; cut: " in found.note
     assert len(found.content) <= 200
-    assert ask("search_code", pattern="www").content == f"wide.txt:1: {'w' * 199}…"
+    assert ask("search_code", pattern="www").content == f"wide.txt:1: {'w' * 139}…"
 
 
 @pytest.mark.parametrize(
