@@ -68,13 +68,21 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
+_SPACE = re.compile(r"(`+)(?:[^`\s]| )+\1|\s+")
+
+
+def single_spaced(text: str) -> str:
+    """Return the text on one line, with one space for each white space outside of code."""
+    return _SPACE.sub(lambda found: found[0] if found[1] else " ", text).strip()
+
+
 def one_line(text: str) -> str:
     """Return the text on one line, without invisible characters."""
-    line = " ".join((text if text.isascii() else _VARIATION_SELECTOR.sub("", text)).split())
+    line = single_spaced(text if text.isascii() else _VARIATION_SELECTOR.sub("", text))
     if line.isprintable():
         return line
     drawn = (sign for sign in line if not unicodedata.category(sign).startswith("C"))
-    return " ".join("".join(drawn).split())
+    return single_spaced("".join(drawn))
 
 
 def short_line(text: str, most: int = 300) -> str:

@@ -236,7 +236,8 @@ _AS_ABOVE = re.compile(
 """Words that stand for the tests of the row above."""
 
 _PRESENT = re.compile(
-    r"\s*(?:(?:the|all) )*(?:(?:present|existing|other) (?:tests?|suite)|(?:whole )?suite)\b",
+    r"\s*(?:(?:the|all|whole) )*"
+    r"(?:suite\b|(?:present|existing|other) (?:test|suite|assertion|case))",
     re.IGNORECASE,
 )
 """Words that stand for the tests that were there before the change."""

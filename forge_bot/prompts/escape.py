@@ -19,7 +19,7 @@ from forge_bot.prompts.invisible import invisible_characters, without_unseen
 from forge_bot.prompts.markdown_pieces import Piece
 from forge_bot.prompts.untrusted import LONGEST_TEXT, Cleaned, clean, clean_plain
 from forge_bot.prompts.visible_markdown import MarkdownWriter
-from forge_bot.text_format import code_block, code_span, cut
+from forge_bot.text_format import code_block, code_span, cut, single_spaced
 
 BLANK = "&#8203;"
 """A zero-width blank: it is invisible and separates characters that would act together."""
@@ -118,8 +118,8 @@ def line(markdown: str, longest: int = 600) -> str:
 
     They begin no block, in any position.
     """
-    words = cut(" ".join(clean_plain(markdown).text.split()), longest)
-    quiet = " ".join(_QuietWriter().write_line(words).split())
+    words = cut(single_spaced(clean_plain(markdown).text), longest)
+    quiet = single_spaced(_QuietWriter().write_line(words))
     return _not_first(code(words) if active_markup_in_line(quiet) else quiet)
 
 

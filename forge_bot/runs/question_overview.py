@@ -97,6 +97,10 @@ def _tried(run: Run, names: Sequence[str]) -> tuple[str, ...]:
     sections = [section for text in texts if (section := read_section(text, HEADING))]
     lines = sections[-1].splitlines() if sections else []
     tried = [line[2:] for line in lines if line.startswith("- ") and _IS_TRIED.search(line)]
+    green = [line for line in tried if line.endswith(": exit code 0.")]
+    if len(green) > 1:
+        others = [line for line in tried if line not in green]
+        tried = [*others, say("question.other_commands", count=len(green))]
     return tuple(_LONG_COMMAND.sub(r"`\1…`", line) for line in tried)
 
 
