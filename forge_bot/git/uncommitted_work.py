@@ -22,6 +22,7 @@ from forge_bot.git.process import FROM_INPUT, LONG, git, listing
 from forge_bot.git.revisions import (
     HEADS,
     commit_id,
+    is_ancestor,
     named_folder,
     own_folders,
     ref_target,
@@ -310,10 +311,13 @@ def move_forward(folder: Path, commit: str, beside: str = "") -> None:
     after.
 
     Files that are already as that commit has them are no obstacle. Raises GitFailed, and leaves all
-    as it was, where other uncommitted work or an untracked file is in the way.
+    as it was, where other uncommitted work or an untracked file is in the way, or a commit of
+    somebody else came in between.
     """
     ref = HEADS + beside if beside else "HEAD"
     before = commit_id(folder, ref)
+    if not is_ancestor(folder, before, commit):
+        raise GitFailed(f"{ref} has commits that {commit[:12]} does not have.")
     with _index(folder, beside) as env:
         git(folder, "update-index", "-q", "--refresh", env=env, ok=(0, 1), seconds=LONG)
         staged = _stage(folder, before, commit, env)

@@ -98,6 +98,14 @@ def test_a_custom_role_counts_as_the_one_that_it_is_built_on(
     }
 
 
+def test_what_is_not_there_is_none_whatever_words_github_has_for_it(
+    github: FakeGitHub, bot: GitHub, repo: Repository
+) -> None:
+    assert bot.membership("dependabot[bot]") is Rank.NONE
+    assert bot.text_of_file(".github/workflows/forge-bot.yml", "never-pushed") is None
+    assert bot.rules_of("never-pushed") == ()
+
+
 def test_all_members_of_a_team_are_read_and_none_where_the_token_may_not_look(
     github: FakeGitHub, repo: Repository
 ) -> None:

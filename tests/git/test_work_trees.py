@@ -168,3 +168,18 @@ def test_a_folder_that_is_no_work_tree_is_neither_taken_nor_removed(scene: Scene
     with pytest.raises(GitFailed, match="is not empty"):
         scene.repository.detached_tree(mine.parent, "HEAD")
     assert mine.exists()
+
+
+def test_a_branch_that_somebody_added_to_is_not_moved_to_a_commit_without_that(
+    scene: Scene,
+) -> None:
+    before = scene.git("rev-parse", "HEAD")
+    ours = scene.commit({"ours.txt": "ours"})
+    scene.git("reset", "--hard", "--quiet", before)
+    theirs = scene.commit({"theirs.txt": "theirs"})
+
+    with pytest.raises(GitFailed, match="has commits that"):
+        scene.tree.move_forward(ours)
+    assert scene.git("rev-parse", "main") == theirs
+    assert scene.git("status", "--porcelain") == ""
+    assert sorted(place.name for place in scene.root.glob("*s.txt")) == ["theirs.txt"]

@@ -246,3 +246,10 @@ def test_a_draft_changed_by_hand_is_applied_as_it_was_shown_and_reviewed_anew(
     assert sample.forge("approve", "--model", model).code == 0
     assert status(sample)["usage"]["calls"] == 3
     assert "def test_nobody(" in sample.git("show", f"{sample.offered}:tests/test_before.py")
+
+
+def test_a_hunk_that_a_person_emptied_is_shown_as_it_is(sample: Sample) -> None:
+    model = asked(sample)
+    patch = sample.workspace / DRAFT
+    patch.write_text(f"{patch.read_text()}@@ -90,2 +90,2 @@\n nothing\n here\n")
+    assert sample.forge("reject", "name the test after what it proves", "--model", model).code == 3

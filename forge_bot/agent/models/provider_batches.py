@@ -86,7 +86,7 @@ class ProviderBatches:
             if isinstance(error, ModelHTTPError) and error.status_code in _UNKNOWN:
                 raise ModelUnavailable(
                     f"The provider of {self._name} has no batches at its address, or does not know"
-                    " this one for this key: go on without batches, or use a key of the same"
+                    " this one for this key: begin a run without batches, or use a key of the same"
                     " account and workspace that it was handed in with.",
                     details=error_details(error),
                 ) from error

@@ -2,7 +2,8 @@
 requests, and its settings, rules, secrets by name and workflows.
 """
 
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _MAY_OPEN = "can_approve_pull_request_reviews"
+_NOT_FOUND = 404
 
 
 def read_issue(issue: "github.Issue.Issue", *, whole: bool = False) -> Issue:
@@ -98,10 +100,8 @@ class GitHub(PullRequestCalls):
     @call("the role of {login} in {name} could not be read", "account")
     def membership(self, login: str) -> Membership:
         """Return an account's role here. An account that does not exist has none."""
-        from github import UnknownObjectException
-
         path = f"/repos/{self.name}/collaborators/{quote(login, safe='')}/permission"
-        with suppress(UnknownObjectException):
+        with _if_there():
             answer = self._client.requester.requestJsonAndCheck("GET", path)[1]
             return read_membership(login, 200, Node(answer))
         return Role.NONE
@@ -201,12 +201,10 @@ class GitHub(PullRequestCalls):
         """Return the kinds of the rules that hold for a branch, which need not exist. Branch
         protection, the older kind, is `protection`.
         """
-        from github import UnknownObjectException
-
         address = f"{self._repository.url}/rules/branches/{quote(branch, safe='')}"
         rules = self._client.requester.requestJsonAndCheck("GET", address)[1]
         kinds = tuple(Node(rule).text("type") for rule in cast("list[object]", rules))
-        with suppress(UnknownObjectException):
+        with _if_there():
             if self._repository.get_branch(branch).protected:
                 return (*kinds, "protection")
         return kinds
@@ -214,9 +212,7 @@ class GitHub(PullRequestCalls):
     @call("{name} could not be looked at", "repository")
     def text_of_file(self, path: str, branch: str) -> str | None:
         """Return the text of a file of a branch; None if it is not there."""
-        from github import UnknownObjectException
-
-        with suppress(UnknownObjectException):
+        with _if_there():
             file = self._repository.get_contents(path, ref=branch)
             return "" if isinstance(file, list) else file.decoded_content.decode(errors="replace")
         return None
@@ -244,6 +240,20 @@ class GitHub(PullRequestCalls):
     @call("{name}@{ref} could not be looked for", "commit")
     def _commit(self, ref: str) -> str:
         return self._repository.get_commit(ref).complete().sha
+
+
+@contextmanager
+def _if_there() -> Generator[None]:
+    """Pass over an answer 404. PyGithub's own class for it goes by the words, and GitHub's say
+    `dependabot[bot] is not a user`, or `This repository is empty.`
+    """
+    from github import GithubException
+
+    try:
+        yield
+    except GithubException as error:
+        if error.status != _NOT_FOUND:
+            raise
 
 
 def connect(name: str, token: str | None, api: str, *, patience: float = 60.0) -> GitHub:

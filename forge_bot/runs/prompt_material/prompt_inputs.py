@@ -145,6 +145,7 @@ class ChangeInputs:
 
 
 _PARTS = re.compile(r"(?m)^(?=diff --git |@@ )")
+_HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,\d+)? @@")
 _NAMED_TWICE = re.compile(r"(?m)^(?:diff --git|index) .*\n|^--- .*\n(?=\+\+\+ [\"b])")
 
 
@@ -163,10 +164,13 @@ def _narrowed(patch: str) -> str:
 def _narrowed_hunk(hunk: str) -> str:
     head, *lines = hunk.split("\n")
     changed = [place for place, line in enumerate(lines) if line[:1] in {"+", "-"}]
+    counted = _HUNK.match(head)
+    if counted is None or not changed:
+        # A person may have edited the patch by hand.
+        return hunk
     begin = max(changed[0] - 1, 0)
-    _, old_and_new, around = head.split("@@", 2)
-    line = int(old_and_new.partition("+")[2].partition(",")[0]) + begin
     shown = "\n".join(lines[begin : changed[-1] + 2])
+    line, around = int(counted[1]) + begin, head[counted.end() :]
     return f"@@ line {line} @@{around}\n{shown}".rstrip("\n") + "\n"
 
 

@@ -35,7 +35,7 @@ def permission(call: Call) -> Reply:
         raise Refused(403, "Must have push access to view collaborator permission.")
     found = call.hub.account(call.params["username"])
     if found is None:
-        raise not_found()
+        raise Refused(404, f"{call.params['username']} is not a user")
     role = call.repo.role(found)
     who = {
         **people.user(call.hub.url, found),
