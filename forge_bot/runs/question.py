@@ -23,7 +23,6 @@ from forge_bot.artifacts.read_artifact import (
     words_of_numbers,
 )
 from forge_bot.engine import Checkpoint, HumanGate, PersonAction
-from forge_bot.engine.drafts import open_findings
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import DRAFT, AgentPhase
 from forge_bot.engine.reports import Answer, GateShown
@@ -174,7 +173,7 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
     is_usual = asked.reason is None and "approve" in asked.options
     seen = overview(run, asked) if is_usual else Overview()
     what = f"{run.state.title} ({run.state.branch})", _meaning(run, asked)[0], spoken(asked.subject)
-    findings = _findings(run, asked)
+    findings = asked.findings or _reviewed(run, asked)
     numbered = (*asked.risks, *seen.outline.risks, *(one.description for one in findings))
     data = QuestionData(
         gate=asked.name,
@@ -287,15 +286,10 @@ def _meaning(run: Run, asked: Checkpoint) -> tuple[str, str, str]:
     return say(what), say(approve) if approve else "", say(reject)
 
 
-def _findings(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
-    """Return the findings of the question, else those of reviews among the shown files; without
-    those that a reviewer corrected in the draft.
-    """
-    records = tuple(filter(None, (run.state.artifacts.get(file.name) for file in asked.files)))
-    reviewed = tuple(finding for record in records for finding in record.findings)
-    still_open = [one for record in records for one in open_findings(run.state, record)]
-    corrected = [one for one in reviewed if one not in still_open]
-    return tuple(one for one in asked.findings or reviewed if one not in corrected)
+def _reviewed(run: Run, asked: Checkpoint) -> tuple[Finding, ...]:
+    """Return the findings of reviews among the shown files."""
+    records = (run.state.artifacts.get(file.name) for file in asked.files)
+    return tuple(finding for record in records if record is not None for finding in record.findings)
 
 
 def _to_do(run: Run, asked: HumanGate) -> Question:
