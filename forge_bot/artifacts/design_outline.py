@@ -137,7 +137,6 @@ class DesignOutline(Frozen):
     approach: str = ""
     examples: tuple[Example, ...] = ()
     files: tuple[FileChange, ...] = ()
-    tests: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     settled: tuple[str, ...] = ()
     decisions: tuple[OpenDecision, ...] = ()
@@ -154,8 +153,7 @@ def read_outline(design: str) -> DesignOutline:
 
     A file is the code that begins an item under `Changes`, or one of several paths that begin it,
     unless the item says that it stays unchanged; without words of its own its first sub-item tells
-    the change. A test is the code that begins an item under `Test Strategy`. A document without
-    these headings has an empty outline.
+    the change. A document without these headings has an empty outline.
     """
     changes = _items(design, "Changes")
     return DesignOutline(
@@ -170,7 +168,6 @@ def read_outline(design: str) -> DesignOutline:
             for path in paths
             if _SPARED.match(change) is None
         ),
-        tests=tuple(filter(None, map(_test_name, _items(design, "Test Strategy")))),
         risks=_points(_items(design, "Risks")),
         settled=_points([one for one in _items(design, "Decisions") if not one.number]),
         decisions=read_open_decisions(design)[0],
@@ -226,9 +223,3 @@ def _about(block: Block, paths: Sequence[str]) -> str:
 def _first_below(behind: Sequence[Block]) -> str:
     """Return the words of the first item below an item; empty where another begins."""
     return without_requirement_numbers(behind[0].words) if behind and behind[0].depth > 1 else ""
-
-
-def _test_name(block: Block) -> str:
-    """Return the name of a test; empty for a file of tests, a command or words."""
-    name = leading_code(block)
-    return name if name and not re.search(r"[\s/]|\.\w{1,5}$", name) else ""

@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 from forge_bot.engine.steps import Step
 from forge_bot.values import Effort, Frozen, PhaseId, Tier, Verdict
 
-LOOKING_AROUND = ("read_file", "search_code", "list_files", "git_diff")
+LOOKING_AROUND = ("read_file", "search_code", "list_files")
 FROM_OUTSIDE = ("mcp_*", "skill_*")
 """The tools and skills that a repository configures, if it does."""
 

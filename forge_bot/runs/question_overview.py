@@ -1,13 +1,13 @@
 """The overview of a question: the parts of the documents that a person reads first."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from forge_bot.agent.assignment import HEADING
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
 from forge_bot.artifacts.markdown import read_section
-from forge_bot.artifacts.read_artifact import first_sentence
+from forge_bot.artifacts.read_artifact import first_sentence, read_requirements
 from forge_bot.engine import Checkpoint
 from forge_bot.engine.drafts import open_findings
 from forge_bot.engine.phase_rows import rows
@@ -53,6 +53,7 @@ class Overview(Frozen):
     reviews: tuple[ReviewOutcome, ...] = ()
     edits: tuple[HandEdit, ...] = ()
     drafted: str = unless_empty("", "how many lines the drafted change adds and removes")
+    tested: str = unless_empty("", "of how many requirements the review names tests")
     tried: tuple[str, ...] = unless_empty((), "what the project's commands said of the draft")
     until: str = ""
     spent: str = ""
@@ -77,10 +78,21 @@ def overview(run: Run, asked: Checkpoint) -> Overview:
         reviews=_reviews(run, names, edits),
         edits=edits,
         drafted=_count_lines(run.workspace.read(DRAFT)) if DRAFT in names else "",
+        tested=_count_tested(run.workspace.read(name) for name in names if name.endswith(".md")),
         tried=_tried(run, names),
         until=_until(run, asked.name),
         spent=_spent(run.state),
     )
+
+
+def _count_tested(texts: Iterable[str]) -> str:
+    """Return of how many requirements reviews name tests, and the first ones without."""
+    rows = [row for text in texts for row in read_requirements(text)]
+    bare = [f"“{row.text}”" for row in rows if not (row.tests or row.by_present_tests)]
+    if not rows:
+        return ""
+    counts = say("question.tested", tested=len(rows) - len(bare), count=len(rows))
+    return counts + (say("question.not_tested", names=listed(bare[:3])) if bare else "")
 
 
 def _count_lines(patch: str) -> str:

@@ -50,7 +50,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def ask(root: Path) -> Ask:
-    context = ProviderContext(root, base="HEAD~1")
+    context = ProviderContext(root)
 
     def ask(
         capability: str, limits: WorkLimits | None = None, **params: object

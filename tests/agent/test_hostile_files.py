@@ -84,7 +84,6 @@ def within(megabytes: int, work: Callable[[], object]) -> None:
         ("search_code", {"pattern": "needle", "path": "long.txt"}, ResultStatus.OK),
         ("search_code", {"pattern": "needle"}, ResultStatus.OK),
         ("list_files", {}, ResultStatus.OK),
-        ("git_diff", {}, ResultStatus.OK),
     ],
 )
 def test_a_huge_file_is_looked_at_within_bounds(
@@ -167,7 +166,7 @@ def test_a_new_file_has_a_name_that_this_system_takes(root: Path, path: str) -> 
         "{a,b}" * 40,
     ],
 )
-@pytest.mark.parametrize("capability", ["read_file", "search_code", "list_files", "git_diff"])
+@pytest.mark.parametrize("capability", ["read_file", "search_code", "list_files"])
 def test_whatever_path_a_model_names_it_gets_an_answer(
     root: Path, capability: str, path: str
 ) -> None:

@@ -45,7 +45,7 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
         "   - **b** No: a DATE before",
         "- ⚠️ project commands run without a sandbox: see forge-bot doctor",
         "- ⚠️ Duration: a person in `people` with a very long round",
-        "**What will change**: 4 files, 1 of them tests, 7 test cases",
+        "**What will change**: 4 files, 1 of them tests",
         "- `rota/schedule.py`: new method `next_day(self, person: str, first: date) -> date | None`",
         "**Review** by a model: approved with notes; 1 finding stays open",
         "**MAJOR** Nothing says what happens on the last day of the calendar; `date.max + 1` raises.",

@@ -109,7 +109,7 @@ def committed(run: Finished, files: dict[str, str]) -> str:
 def _opened(repository: Repository, tree: Path, name: str, base: str) -> Finished:
     config = Config()
     run = Run(repository, Tree(tree), Workspace(tree, name), config)
-    context = ProviderContext(tree, base=base)
+    context = ProviderContext(tree)
     profile = profile_at(repository, base, config)
     prompts = PromptContext(run, profile, prompts_for(repository.root, run.pipeline))
     prompts.capabilities = tuple(describe_capability(entry) for entry in context.catalogue())

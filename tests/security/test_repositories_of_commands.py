@@ -73,7 +73,7 @@ def test_a_repository_that_tests_make_in_the_place_of_a_submodule_runs_nothing_o
     project = made(plant % ran)
     assert "exit code 0" in project.run_tests([])
     context = ProviderContext(project.tree.path)
-    asked = CapabilityRequest(key="1.1-x", capability="git_diff", params="{}")
+    asked = CapabilityRequest(key="1.1-x", capability="list_files", params="{}")
     assert context.fetch(asked, WorkLimits()).status is ResultStatus.OK
     git(project.tree.path, "status", "--porcelain")
     assert not ran.exists()
@@ -97,6 +97,6 @@ def test_what_a_model_asks_git_about_a_submodule_that_a_person_filled_runs_nothi
     with_submodule(tmp_path, {})
     subprocess.run(["sh", "-c", PLANT % ran], cwd=tmp_path, check=True)
     (tmp_path / "vendor" / "file").write_text("three\n", encoding="utf-8")
-    asked = CapabilityRequest(key="1.1-x", capability="git_diff", params="{}")
+    asked = CapabilityRequest(key="1.1-x", capability="list_files", params="{}")
     assert ProviderContext(tmp_path).fetch(asked, WorkLimits()).status is ResultStatus.OK
     assert not ran.exists()

@@ -27,11 +27,9 @@ from forge_bot.agent.capabilities import (
     spec,
 )
 from forge_bot.agent.providers.repository_files import (
-    GitDiff,
     ListFiles,
     ReadFile,
     SearchCode,
-    git_diff,
     list_files,
     read_file,
     search_code,
@@ -101,17 +99,15 @@ class _Capability:
 class ProviderContext:
     """Looks things up in `root`, the top of a work tree. Safe to use from several threads.
 
-    `base` is the commit where this work began; git_diff compares with it. Lookups that higher
-    layers implement are passed as functions: `run_tests` takes names of files or tests (all if
-    empty), `run_snippet` takes code, and each returns the text to show. Without its function a
-    capability is not in the catalogue. Files that are `withheld` are never shown.
+    Lookups that higher layers implement are passed as functions: `run_tests` takes names of files
+    or tests (all if empty), `run_snippet` takes code, and each returns the text to show. Without
+    its function a capability is not in the catalogue. Files that are `withheld` are never shown.
     """
 
     def __init__(
         self,
         root: Path,
         *,
-        base: str = "HEAD",
         run_tests: OnPaths | None = None,
         run_snippet: OnSnippet | None = None,
         withheld: Collection[str] = (),
@@ -121,7 +117,6 @@ class ProviderContext:
         self.add(READ_FILE, ReadFile, partial(read_file, root, withheld), long=True)
         self.add("search_code", SearchCode, partial(search_code, root))
         self.add("list_files", ListFiles, partial(list_files, root))
-        self.add("git_diff", GitDiff, partial(git_diff, root, start=base), long=True)
         if run_tests:
             self.add("run_tests", RunTests, partial(_run_tests, run_tests), Effect.RUNS)
         if run_snippet:

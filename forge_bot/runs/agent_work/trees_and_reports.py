@@ -79,7 +79,6 @@ class AgentWorktrees:
         has_tests = bool(project.profile.commands.test)
         return ProviderContext(
             tree.path,
-            base=self.run.state.base_commit,
             run_tests=self._running(project.run_tests) if has_tests else None,
             run_snippet=(
                 self._running(partial(self._run_snippet, project)) if project.interpreter else None

@@ -48,7 +48,6 @@ _NEEDED = 1_200
 """Characters about the needed parameters of a capability."""
 
 _EXAMPLES: dict[str, dict[str, object]] = {
-    "git_diff": {"path": "src/app.py", "base": "v1.2"},
     "list_files": {"path": "tests", "glob": "test_*.py"},
     "read_file": {"path": "src/app.py", "start": 1, "end": 80},
     "run_snippet": {"code": "from app import parse\nprint(parse('a'))"},
