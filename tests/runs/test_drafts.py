@@ -143,8 +143,11 @@ def test_a_reviewer_may_run_a_snippet_on_the_code_with_the_draft(sample: Sample)
     assert [line for line in kept.splitlines() if line in lines] == ["one", "ann", "-ann", "+None"]
 
 
-def corrected(verdict: str, *edits: dict[str, str]) -> script.Answer:
-    finding = "[MINOR] the message names nobody. Corrected."
+def corrected(
+    verdict: str,
+    *edits: dict[str, str],
+    finding: str = "[MINOR] the message names nobody. Corrected.",
+) -> script.Answer:
     return {**script.review(verdict, finding, extra=["Requirements"]), "edits": list(edits)}
 
 
@@ -162,6 +165,24 @@ def test_a_reviewer_corrects_the_draft_itself_and_the_person_is_shown_the_correc
     assert "before the rota" in sample.git("show", f"{sample.offered}:rota/schedule.py")
     body = next(sample.workspace.glob("**/pull-request.md")).read_text()
     assert "- Corrected by the reviewer: the message names nobody.\n" in body
+
+
+def test_what_a_correction_made_untrue_of_the_design_stands_in_its_finding_alone(
+    sample: Sample,
+) -> None:
+    untrue = "Days before the rota begins are an error of the caller."
+    choices = f"## Decisions\n\n- {untrue}\n- Nobody is a word of its own."
+    design = markdown("architect", TITLE).replace("## Decisions\n\nSomething true.", choices)
+    finding = f"[MINOR] “{untrue}” It says nobody now. Corrected."
+    review = corrected("APPROVE_WITH_NOTES", MENDED, finding=finding)
+    model = asked(sample, first=drafted(design=design), review=review)
+    first = sample.forge("resume", "--model", model).out.partition("Answers, at a terminal")[0]
+    assert sample.forge("approve", "--model", model).code == 0
+    body = next(sample.workspace.glob("**/pull-request.md")).read_text()
+    for text, chosen in ((first, "Chosen: "), (body, "**Chosen**: ")):
+        assert f"{chosen}Nobody is a word of its own." in text
+        assert f"{chosen}Days before" not in text
+        assert "It says nobody now." in text
 
 
 @pytest.mark.parametrize(
