@@ -68,7 +68,7 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-_SPACE = re.compile(r"(`+)(?:[^`\s]| )+\1|\s+")
+_SPACE = re.compile(r"(?<!`)(`++)(?:[^`\s]| )++\1(?!`)|\s+")
 
 
 def single_spaced(text: str) -> str:
