@@ -64,7 +64,7 @@ class Fault(NamedTuple):
     @contextmanager
     def planted(self, line: int) -> Generator[None]:
         """Have the other line there for a while."""
-        before = self.path.read_text(encoding="utf-8")
+        before, written = self.path.read_text(encoding="utf-8"), self.path.stat().st_mtime_ns
         lines = before.splitlines(keepends=True)
         lines[line - 1] = lines[line - 1].replace(self.old, self.new)
         self.path.write_text("".join(lines), encoding="utf-8")
@@ -72,6 +72,8 @@ class Fault(NamedTuple):
             yield
         finally:
             self.path.write_text(before, encoding="utf-8")
+            # Or Python takes what it compiled of the fault for what stands there again.
+            os.utime(self.path, ns=(written, written))
 
 
 def record(folder: Path) -> None:
