@@ -21,6 +21,7 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import (
     AnswerNotOffered,
+    NoGateOpen,
     NotesRequired,
     ReportRejected,
     RunEnded,
@@ -377,6 +378,20 @@ def test_tasks_changed_by_hand_after_one_was_done_leave_it_done() -> None:
         )
     )
     assert [task.status for task in bench.state.tasks] == [TaskStatus.PASSED, TaskStatus.PENDING]
+
+
+def test_an_answer_to_another_question_than_the_open_one_is_refused() -> None:
+    bench = Bench().until("checkpoint-a")
+    other = Answered(
+        key="other",
+        at=bench.now(),
+        gate=PhaseId("phase-5"),
+        answer=Answer.ABANDON,
+        by="ann",
+        via="terminal",
+    )
+    with pytest.raises(NoGateOpen, match="phase-5 was answered, but checkpoint-a waits"):
+        bench.tell(other)
 
 
 def test_a_human_task_waits_for_an_answer_that_names_its_action() -> None:
