@@ -2,10 +2,13 @@
 
     uv run --with pytest-cov python -m benchmarks.seeded_faults record FOLDER
     uv run --with pytest-cov python -m benchmarks.seeded_faults run FOLDER [--first 100]
+    uv run python -m benchmarks.seeded_faults confirm FOLDER
 
 `record` runs the tests of some rooms once and keeps which lines each test runs; `run` plants each
 fault of seeded_faults.jsonl, runs the quickest tests that run its line, and appends a line to
-FOLDER/caught.jsonl. The work tree is changed meanwhile, so give it one of its own.
+FOLDER/caught.jsonl. `confirm` plants those that seeded_faults_caught.jsonl names tests for, runs
+just these, and says how many are still noticed. The work tree is changed meanwhile, so give it one
+of its own.
 """
 
 import argparse
@@ -24,6 +27,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 FAULTS = Path(__file__).with_suffix(".jsonl")
+CAUGHT = FAULTS.with_stem("seeded_faults_caught")
 ROOMS = ("engine", "gate", "git", "store", "sandbox", "interaction", "security", "runs")
 MOST_TESTS, MOST_SECONDS, DEADLINE = 200, 40.0, 240
 HEAVY = ("pytest", "hypothesis", "pydantic", "mcp.server", "mcp.client.client", "xdist", "yaml")
@@ -60,7 +64,7 @@ class Fault(NamedTuple):
     @contextmanager
     def planted(self, line: int) -> Generator[None]:
         """Have the other line there for a while."""
-        before = self.path.read_text(encoding="utf-8")
+        before, written = self.path.read_text(encoding="utf-8"), self.path.stat().st_mtime_ns
         lines = before.splitlines(keepends=True)
         lines[line - 1] = lines[line - 1].replace(self.old, self.new)
         self.path.write_text("".join(lines), encoding="utf-8")
@@ -68,6 +72,8 @@ class Fault(NamedTuple):
             yield
         finally:
             self.path.write_text(before, encoding="utf-8")
+            # Or Python takes what it compiled of the fault for what stands there again.
+            os.utime(self.path, ns=(written, written))
 
 
 def record(folder: Path) -> None:
@@ -159,15 +165,20 @@ def _run_tests(tests: list[str], report: Path) -> None:
     pytest.main([*options, f"--junitxml={report}", *tests])
 
 
-def run(folder: Path, first: int) -> None:
-    """Plant one fault after the other, but for those that were planted before."""
+def listed() -> list[Fault]:
+    """Return all faults; what tests need is imported once, before they fork."""
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     for name in HEAVY:
         with suppress(ImportError):
             importlib.import_module(name)
+    return [Fault(*json.loads(line)) for line in FAULTS.read_text("utf-8").splitlines()]
+
+
+def run(folder: Path, first: int) -> None:
+    """Plant one fault after the other, but for those that were planted before."""
+    faults = listed()[:first]
     recording, results = Recording(folder), folder / "caught.jsonl"
-    faults = [Fault(*json.loads(line)) for line in FAULTS.read_text("utf-8").splitlines()][:first]
     known = len(results.read_text(encoding="utf-8").splitlines()) if results.exists() else 0
     for number, fault in enumerate(faults[known:], known):
         line = fault.line()
@@ -184,15 +195,43 @@ def run(folder: Path, first: int) -> None:
     print(f"{sum(bool(row['caught']) for row in there)} of {len(there)} caught, {len(rows)} listed")
 
 
+def confirm(folder: Path) -> None:
+    """Plant each fault that has tests by name, and run those of them that are still there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    faults, noticed, asked = listed(), 0, 0
+    words = [sys.executable, "-m", "pytest", "--collect-only", "-m", "", "tests"]
+    told = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    there = set(told.stdout.splitlines())
+    for row in map(json.loads, CAUGHT.read_text("utf-8").splitlines()):
+        fault = faults[int(row["fault"])]
+        line = fault.line()
+        named = [name.partition("::") for name in row["caught"]]
+        tests = [f"{file.replace('.', '/')}.py::{test}" for file, _, test in named if test]
+        tests = [test for test in tests if test in there]
+        caught: list[str] = []
+        if line is not None and tests:
+            with fault.planted(line):
+                caught = caught_by(tests, folder)
+        asked, noticed = asked + bool(named), noticed + bool(caught)
+        if named and not caught:
+            why = "they pass" if tests else "they are gone"
+            why = "its line is gone" if line is None else why
+            print(f"{row['fault']}: {why}", flush=True)
+    print(f"{noticed} of {asked} with tests by name are noticed, {len(faults)} listed")
+
+
 def main() -> None:
-    """Record, or run."""
+    """Record, run or confirm."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.seeded_faults")
-    parser.add_argument("what", choices=["record", "run"])
+    parser.add_argument("what", choices=["record", "run", "confirm"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--first", type=int, default=1000, help="so many faults of the list")
     given = parser.parse_args()
     folder: Path = given.folder.resolve()
-    record(folder) if given.what == "record" else run(folder, given.first)
+    if given.what == "run":
+        run(folder, given.first)
+    else:
+        (record if given.what == "record" else confirm)(folder)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from forge_bot.agent.models.base import (
 )
 from forge_bot.errors import (
     ContextTooLong,
+    DiskFull,
     KeyRefused,
     ModelUnavailable,
     QuestionRejected,
@@ -128,12 +129,15 @@ async def test_one_capability_that_breaks_stops_neither_its_siblings_nor_the_wor
     assert "fine" in told
 
 
-async def test_a_full_disk_is_no_answer_to_a_request(room: Room) -> None:
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), DiskFull("No space left on /tmp.")]
+)
+async def test_a_full_disk_is_no_answer_to_a_request(room: Room, error: Exception) -> None:
     def full(_: CapabilityRequest) -> CapabilityResult:
-        raise OSError(errno.ENOSPC, "No space left on device")
+        raise error
 
     room.library = Library(full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(type(error), match="No space left"):
         await room.work(Speaker([LOOK, document()]))
     room.library = Library()
     model = Speaker([document()])

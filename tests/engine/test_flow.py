@@ -10,6 +10,7 @@ from forge_bot.engine.gates import may_post
 from forge_bot.engine.reports import (
     Answer,
     Answered,
+    ArtifactChanged,
     Asked,
     BudgetRaised,
     FailureReason,
@@ -20,6 +21,7 @@ from forge_bot.engine.reports import (
 from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import (
     AnswerNotOffered,
+    NoGateOpen,
     NotesRequired,
     ReportRejected,
     RunEnded,
@@ -30,6 +32,7 @@ from forge_bot.errors import (
 from forge_bot.values import (
     CommandName,
     Effort,
+    Inspection,
     PhaseId,
     Source,
     TaskId,
@@ -38,7 +41,7 @@ from forge_bot.values import (
     Usage,
     Verdict,
 )
-from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench
+from tests.fakes.bench import BROKEN, DEVELOP, GREEN, MAJOR, MISSING, RED, Bench, blob
 
 ISSUE = Source(type="github_issue", id="42", url="https://github.com/o/r/issues/42")
 
@@ -358,6 +361,37 @@ def test_a_wave_that_meets_a_problem_finishes_before_the_person_is_asked() -> No
     assert isinstance(bench.action, SpawnAgent)
     bench.wrote(task=TaskId("2"))
     assert isinstance(bench.action, Checkpoint)
+
+
+def test_tasks_changed_by_hand_after_one_was_done_leave_it_done() -> None:
+    plan = (spec("1"), spec("2", mode=TaskMode.HUMAN_GATE, after=("1",)))
+    bench = Bench(tasks=plan)
+    while not isinstance(bench.action, HumanGate):
+        bench.step()
+    bench.tell(
+        ArtifactChanged(
+            key="by hand",
+            at=bench.now(),
+            artifact="tasks.md",
+            blob=blob("by hand"),
+            inspection=Inspection(tasks=plan),
+        )
+    )
+    assert [task.status for task in bench.state.tasks] == [TaskStatus.PASSED, TaskStatus.PENDING]
+
+
+def test_an_answer_to_another_question_than_the_open_one_is_refused() -> None:
+    bench = Bench().until("checkpoint-a")
+    other = Answered(
+        key="other",
+        at=bench.now(),
+        gate=PhaseId("phase-5"),
+        answer=Answer.ABANDON,
+        by="ann",
+        via="terminal",
+    )
+    with pytest.raises(NoGateOpen, match="phase-5 was answered, but checkpoint-a waits"):
+        bench.tell(other)
 
 
 def test_a_human_task_waits_for_an_answer_that_names_its_action() -> None:

@@ -55,6 +55,11 @@ def test_each_runner_says_in_a_block_of_its_own_what_is_wrong_with_a_test(
     assert any(about(item, block) and words in block.text for block in blocks), [*blocks]
 
 
+def test_what_a_test_prints_to_the_console_of_jest_is_no_failing_test() -> None:
+    output = "  ● Console\n\n    console.log\n      hi\n\n  ● adds › two\n\n    Expected: 2\n"
+    assert [block.title for block in failure_blocks(plain_lines(output))] == ["adds › two"]
+
+
 def test_a_green_output_that_fits_is_shown_as_it_is() -> None:
     text = (OUTPUTS / "pytest_green.txt").read_text(encoding="utf-8")
     assert shown(text) == "\n".join(plain_lines(text)).strip("\n")

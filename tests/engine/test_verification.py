@@ -169,9 +169,9 @@ def test_the_events_of_go_are_shown_as_people_read_them() -> None:
 
 
 def test_a_run_that_stopped_early_is_told_from_the_output() -> None:
-    line = "!!!!!!!!!! stopping after 1 failures !!!!!!!!!!"
+    lines = "1 failed\n!!!!!!!!!! stopping after 1 failures !!!!!!!!!!"
     report = '<a><testcase file="a.py" classname="a" name="test_a"><failure/></testcase></a>'
-    read = read_outcome(TEST, ["pytest"], 1, line, 1, reports={"pytest.xml": report})
+    read = read_outcome(TEST, ["pytest"], 1, lines, 1, reports={"pytest.xml": report})
     assert read.result.failures == ("a.py::test_a", UNNAMED)
 
 

@@ -25,6 +25,14 @@ def test_a_branch_gets_a_work_tree_at_its_commit(scene: Scene) -> None:
     assert not tree.status()
 
 
+def test_a_branch_that_is_checked_out_there_already_keeps_its_work_tree(scene: Scene) -> None:
+    tree = scene.worktree("work")
+    scene.write("mine.txt", "mine", at=tree.path)
+
+    assert scene.repository.add_worktree(tree.path, "work").path == tree.path
+    assert (tree.path / "mine.txt").read_text() == "mine"
+
+
 def test_a_branch_that_is_nowhere_is_an_error_and_leaves_no_folder(scene: Scene) -> None:
     with pytest.raises(GitFailed, match="invalid reference: nowhere"):
         scene.repository.add_worktree(scene.beside / "w", "nowhere")

@@ -268,14 +268,17 @@ def test_a_folder_with_packages_is_readable_for_an_installation_only(
     assert "six.whl" not in run(walled, Box(worktree=worktree), words).output
 
 
-def test_a_folder_of_packages_that_is_a_home_folder_is_not_shown(
+def test_a_folder_of_packages_that_is_a_home_folder_or_keeps_a_key_is_not_shown(
     walled: BackendName, worktree: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for place in (home, home / ".ssh", home.parent):
+    beside = home.with_name("packages")
+    beside.mkdir()
+    (beside / ".netrc").write_text("password hunter2\n", "utf-8")
+    for place in (home, home / ".ssh", home.parent, beside):
         monkeypatch.setenv("PIP_FIND_LINKS", str(place))
         outcome = run(
             walled,
             Box(worktree=worktree, network=True),
-            ["cat", f"{home}/.netrc", f"{home}/.ssh/id_ed25519"],
+            ["cat", f"{home}/.netrc", f"{home}/.ssh/id_ed25519", f"{beside}/.netrc"],
         )
         assert "hunter2" not in outcome.output
