@@ -140,8 +140,7 @@ class _Row:
         reading where it is about pages of documentation alone; or a person left it out.
         """
         read = self.only_pages and self.state in _DONE
-        shown = bool(self.green) or self.by_present_tests or read
-        return shown or self.state == _LEFT_OUT
+        return bool(self.green or self.by_present_tests or read or self.state == _LEFT_OUT)
 
     def shown(self) -> str:
         names = {

@@ -54,6 +54,11 @@ _RULE_OF_GUIDE = re.compile(
 )
 """Words of a paragraph that says what a change has to look like, or to bring along."""
 
+_RELEASING = re.compile(
+    r"^#+ (?:releasing|\w+ (?:a )?(?:new )?release\b|release process).*?(?=^#+ |\Z)",
+    re.M | re.S | re.I,
+)
+"""A section of a guide about making a release."""
 _VERSION = re.compile(rf"\d|{_UNRELEASED.pattern}", re.IGNORECASE)
 _RELEASED = re.compile(
     r"\b20\d\d-\d\d-\d\d\b|\breleased\b"
@@ -163,7 +168,7 @@ def _shorten_guide(path: str, text: str, room: int) -> HouseRule:
 
 def _find_rules(guide: str) -> str:
     """Return the paragraphs that say most of what a change has to look like, in their order."""
-    paragraphs = re.split(r"\n\s*\n", guide)
+    paragraphs = re.split(r"\n\s*\n", _RELEASING.sub("", guide))
     weights = [len({*_RULE_OF_GUIDE.findall(paragraph.casefold())}) for paragraph in paragraphs]
     room, chosen = _MOST_GUIDE, list[int]()
     for place in sorted(range(len(paragraphs)), key=lambda place: -weights[place]):

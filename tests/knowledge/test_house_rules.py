@@ -46,7 +46,8 @@ def test_however_much_there_is_whole_lines_within_a_fixed_length_are_shown() -> 
 def test_of_a_long_guide_for_people_the_paragraphs_with_rules_for_a_change_are_shown() -> None:
     idle = "Thank you for the time that you give to this project, and welcome.\n\n" * 40
     rule = "Each change needs tests, a docstring and an entry in the changelog."
-    guide = f"{idle}{rule}\n\n{idle}"
+    release = "# Releasing\n\nList what changed in the changelog, and run all tests.\n"
+    guide = f"{idle}{rule}\n\n{idle}{release}"
     assert rules({"CONTRIBUTING.md": guide})["CONTRIBUTING.md"].text.strip() == rule
     assert "CONTRIBUTING.md" not in rules({"CONTRIBUTING.md": idle})
 
