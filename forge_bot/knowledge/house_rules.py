@@ -55,8 +55,7 @@ _RULE_OF_GUIDE = re.compile(
 """Words of a paragraph that says what a change has to look like, or to bring along."""
 
 _RELEASING = re.compile(
-    r"^#+ (?:releasing|\w+ (?:a )?(?:new )?release\b|release process).*?(?=^#+ |\Z)",
-    re.M | re.S | re.I,
+    r"(?ims)^#+ (?:releasing|\w+ (?:a )?(?:new )?release\b|release process).*?(?=^#+ |\Z)"
 )
 """A section of a guide about making a release."""
 _VERSION = re.compile(rf"\d|{_UNRELEASED.pattern}", re.IGNORECASE)
