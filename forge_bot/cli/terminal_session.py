@@ -110,9 +110,10 @@ def _commands(question: Question, *, asks: bool) -> list[tuple[str, str]]:
 def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     """Return each answer as it is typed, with its effect, and the other inputs."""
     documents, until = question.data.documents, question.data.overview.until
-    sizes = [f"{one.name} ({one.text.count(chr(10)) + 1:,} lines)" for one in documents]
+    lines = sum(one.text.count("\n") + 1 for one in documents)
+    viewed = [one.name for one in documents]
     if question.data.difference:
-        sizes.insert(0, "what changed")
+        viewed.insert(0, "what changed")
     shown = [(_BY_KEY.get(choice.answer, choice.answer), choice) for choice in question.actions]
     goes_on = f", until {until}" if until else ""
     return [
@@ -121,7 +122,7 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
             for key, choice in shown
         ),
         *([("?, ask and your question", _ASK)] if asks else []),
-        *([("v, view", f"show {listed(sizes)} in a pager")] if sizes else []),
+        *([("v, view", f"{listed(viewed)}, {lines:,} lines")] if viewed else []),
         _LATER,
     ]
 
