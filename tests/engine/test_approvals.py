@@ -12,9 +12,16 @@ import pytest
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, next_action, start
 from forge_bot.engine.gates import digest_in
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.reports import Answer, Answered, ArtifactChanged, RunFlags, RunStarted
+from forge_bot.engine.reports import (
+    Answer,
+    Answered,
+    ArtifactChanged,
+    GateShown,
+    RunFlags,
+    RunStarted,
+)
 from forge_bot.engine.state import ShownVersion
-from forge_bot.errors import StaleApproval
+from forge_bot.errors import NoGateOpen, StaleApproval
 from forge_bot.gate.arguments import SHORTEST_DIGEST
 from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
 from tests.fakes.bench import DEVELOP, MAJOR, Bench, blob
@@ -110,6 +117,37 @@ def test_a_bare_approval_that_was_given_before_a_newer_version_was_shown_is_refu
         bench.tell(late)
     bench.tell(late.model_copy(update={"at": bench.now() + timedelta(minutes=1)}))
     assert bench.action.phase == "phase-4"
+
+
+def shown_late(bench: Bench) -> GateShown:
+    """What waits, shown by somebody whose report has not come yet."""
+    return GateShown(
+        key="shown late",
+        at=bench.now(),
+        gate=PhaseId("checkpoint-a"),
+        digest=digest_of(bench),
+        via="comment",
+    )
+
+
+def test_a_version_that_waits_no_longer_does_not_count_as_shown() -> None:
+    bench = asking()
+    late = shown_late(bench)
+    bench.tell(
+        ArtifactChanged(key="by hand", at=bench.now(), artifact="design.md", blob=blob("newer"))
+    )
+    with pytest.raises(StaleApproval, match="What was shown is"):
+        bench.tell(late)
+
+
+def test_a_question_that_is_not_open_does_not_count_as_shown() -> None:
+    bench = asking()
+    late = shown_late(bench)
+    with pytest.raises(NoGateOpen, match="checkpoint-b was shown"):
+        bench.tell(late.model_copy(update={"gate": PhaseId("checkpoint-b")}))
+    bench.approve()
+    with pytest.raises(NoGateOpen, match="checkpoint-a was shown"):
+        bench.tell(late)
 
 
 def versions_alike(bench: Bench) -> tuple[str, str, str]:

@@ -556,6 +556,21 @@ def test_auto_asks_when_the_reviewer_said_anything_but_approve(verdict: Verdict)
     assert bench.action.name == "checkpoint-a"
 
 
+def test_auto_asks_when_one_of_several_reviews_that_a_gate_shows_is_no_approval() -> None:
+    shows = {"shows": ("review-design.md", "tasks.md", "review-tasks.md")}
+    phases = tuple(
+        phase.model_copy(update=shows) if phase.id == "checkpoint-b" else phase
+        for phase in DEVELOP.phases
+    )
+    own = DEVELOP.model_copy(update={"phases": phases})
+    bench = Bench(Effort.L, RunFlags(auto=True), pipeline=own).until("phase-3b")
+    bench.wrote(verdict=Verdict.APPROVE_WITH_NOTES)
+    bench.approve()
+    bench.until("phase-4b").wrote(verdict=Verdict.APPROVE)
+    assert isinstance(bench.action, Checkpoint)
+    assert bench.action.name == "checkpoint-b"
+
+
 def test_auto_asks_when_a_major_finding_is_open() -> None:
     bench = Bench(Effort.M, RunFlags(auto=True)).until("phase-3b")
     bench.wrote(verdict=Verdict.APPROVE, findings=(MAJOR,))

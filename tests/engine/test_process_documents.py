@@ -13,6 +13,7 @@ from forge_bot.artifacts.tasks import read_tasks, whole_criteria
 from forge_bot.engine import SpawnAgent, WriteFile
 from forge_bot.engine.reports import ArtifactWritten, Report, RunFlags
 from forge_bot.engine.state import State
+from forge_bot.engine.verification_report import commands_section
 from forge_bot.values import Effort, Inspection, TaskId, TaskSpec, Verdict
 from tests.fakes.bench import MAJOR, MISSING, RED, Bench
 from tests.fakes.rows import rows
@@ -274,6 +275,15 @@ def test_a_red_verification_that_a_person_accepted_is_explained_by_a_model() -> 
         bench.approve() if bench.state.gate else bench.ran(RED)
     assert isinstance(bench.action, SpawnAgent)
     assert bench.action.agent == "verifier"
+
+
+def test_what_is_red_is_said_to_be_accepted_only_once_a_person_did_so() -> None:
+    bench = Bench(Effort.S)
+    for _ in range(3):
+        bench.until("final-verification").ran(RED)
+    assert "Result: **red**." in commands_section(bench.state)
+    bench.approve()
+    assert "Result: **red, and accepted by a person**." in commands_section(bench.state)
 
 
 def test_the_summary_says_what_the_documents_said() -> None:

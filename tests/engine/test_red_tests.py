@@ -234,6 +234,21 @@ def test_a_command_that_names_nothing_is_flaky_if_it_passes_again() -> None:
     assert flaky_tests(unread(0), unread(1), lambda moment, _names: always[moment]) == ()
 
 
+@pytest.mark.parametrize(
+    ("moment", "untold"),
+    [
+        (Moment.AFTER, unread(0).model_copy(update={"tests": 0})),
+        (Moment.BEFORE, unread(124).model_copy(update={"timed_out": True})),
+    ],
+    ids=["ran none", "timed out"],
+)
+def test_a_rerun_that_timed_out_or_ran_no_test_makes_nothing_flaky(
+    moment: Moment, untold: CommandResult
+) -> None:
+    again = {Moment.BEFORE: unread(0), Moment.AFTER: unread(1), moment: untold}
+    assert flaky_tests(unread(0), unread(1), lambda moment, _names: again[moment]) == ()
+
+
 def test_a_command_that_timed_out_or_ran_no_test_is_not_run_again() -> None:
     def refuse(moment: Moment, names: Sequence[str]) -> CommandResult:
         raise AssertionError((moment, names))

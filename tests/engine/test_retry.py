@@ -8,12 +8,22 @@ from copy import deepcopy
 import pytest
 
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, fold
-from forge_bot.engine.reports import Answer, ArtifactWritten, RetryAsked
-from forge_bot.engine.state import State, TaskStatus
+from forge_bot.engine.reports import (
+    Answer,
+    ArtifactWritten,
+    CallBegun,
+    CallEnded,
+    CallOutcome,
+    CallsRequested,
+    RequestedCall,
+    RetryAsked,
+    head_of,
+)
+from forge_bot.engine.state import CallStatus, State, TaskStatus
 from forge_bot.engine.transitions import is_left_out
 from forge_bot.errors import NothingToRetry, WrongAction
 from forge_bot.values import Effort, PhaseId, TaskId, TaskMode, TaskSpec, Verdict
-from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench
+from tests.fakes.bench import DEVELOP, MAJOR, MISSING, RED, Bench, blob
 
 
 def task(name: str, *, mode: TaskMode = TaskMode.PARALLEL, after: tuple[str, ...] = ()) -> TaskSpec:
@@ -275,6 +285,48 @@ def test_tasks_that_will_be_planned_again_leave_nothing_of_theirs_behind() -> No
     left = bench.action
     assert isinstance(left, SpawnAgent)
     assert not {name for name in left.input_files if name.startswith("impl-1")}
+
+
+def agree_to_a_call(bench: Bench) -> None:
+    """The implementer asks for a call, and a person says yes."""
+    call = RequestedCall(capability="mcp_issues_close", capability_type="mcp_tool", params="{}")
+    bench.until("phase-5").tell(
+        CallsRequested(
+            **head_of(bench.action.action_id, bench.now(), TaskId("1")),
+            phase=PhaseId("phase-5"),
+            task=TaskId("1"),
+            calls=(call,),
+            asks=True,
+            artifact="calls-1.json",
+            blob=blob(f"calls {bench.ticks}"),
+        )
+    )
+    bench.approve()
+
+
+def test_a_yes_after_a_retry_clears_no_call_that_was_made_before_it() -> None:
+    bench = Bench()
+    agree_to_a_call(bench)
+    name = bench.action.action_id
+    bench.tell(
+        CallBegun(key="begun", at=bench.now(), action_id=name, artifact="calls-1.json", index=0)
+    )
+    bench.tell(
+        CallEnded(
+            key="ended",
+            at=bench.now(),
+            action_id=name,
+            artifact="calls-1.json",
+            index=0,
+            outcome=CallOutcome.DONE,
+            result="calls-1-1.md",
+            blob=blob("closed"),
+        )
+    )
+    retry(bench, "phase-3")
+    assert "calls-1.json" not in bench.state.artifacts, "so its name is free"
+    agree_to_a_call(bench)
+    assert [call.status for call in bench.state.calls] == [CallStatus.DONE, CallStatus.CLEARED]
 
 
 def test_a_retried_task_sees_its_own_last_version() -> None:

@@ -160,6 +160,17 @@ def test_a_question_that_fails_once_is_asked_again(gate: Gate, api: SmallApi) ->
     assert gate("issue_comment", commented("/approve")).outputs["proceed"] == "true"
 
 
+@pytest.mark.parametrize("status", [200, 403])
+def test_where_the_comments_cannot_be_read_none_is_written(
+    gate: Gate, api: SmallApi, status: int
+) -> None:
+    own = api.write(42, OWN, f"begun\n\n{TRACKING}")
+    api.trouble.append(Trouble("GET", "/issues/42/comments", status))
+    step = gate("issues", labelled())
+    assert "the comments could not be read" in step.log
+    assert [comment["id"] for comment in api.comments[42]] == [own]
+
+
 def test_a_comment_that_may_have_been_written_is_not_written_again(
     gate: Gate, api: SmallApi
 ) -> None:

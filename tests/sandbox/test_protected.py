@@ -91,6 +91,18 @@ def test_a_protected_link_points_where_it_did_afterwards(
     )
 
 
+def test_a_protected_link_that_nothing_touched_is_not_made_anew(
+    walled: BackendName, worktree: Path
+) -> None:
+    (worktree / "AGENTS.md").write_text("Be kind.\n", encoding="utf-8")
+    link = worktree / "CLAUDE.md"
+    link.symlink_to("AGENTS.md")
+    before = link.lstat()
+    assert shell(walled, worktree, "cat CLAUDE.md") == "Be kind.\n"
+    after = link.lstat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
 def test_a_protected_link_that_leads_out_shows_nothing_of_the_outside(
     walled: BackendName, worktree: Path
 ) -> None:
