@@ -153,18 +153,16 @@ class DesignOutline(Frozen):
         """Return the outline without risks and choices whose first words a finding that was
         corrected quotes: the correction made them untrue.
         """
-        quoting = [_bare(one.description) for one in findings if one.is_corrected]
+        corrected = (one.description.replace("`", "") for one in findings if one.is_corrected)
+        quoting = [one_line(text) for text in corrected]
 
         def stays(words: str) -> bool:
-            return not any(_bare(words)[:_QUOTED] in text for text in quoting)
+            first_words = one_line(words.replace("`", ""))[:_QUOTED]
+            return not any(first_words in text for text in quoting)
 
         return self.replace(
             risks=tuple(filter(stays, self.risks)), settled=tuple(filter(stays, self.settled))
         )
-
-
-def _bare(words: str) -> str:
-    return one_line(words.replace("`", ""))
 
 
 def read_outline(design: str) -> DesignOutline:

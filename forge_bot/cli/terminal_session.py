@@ -111,9 +111,8 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     """Return each answer as it is typed, with its effect, and the other inputs."""
     documents, until = question.data.documents, question.data.overview.until
     lines = sum(one.text.count("\n") + 1 for one in documents)
-    viewed = [one.name for one in documents]
-    if question.data.difference:
-        viewed.insert(0, "what changed")
+    viewed = ["what changed"] if question.data.difference else []
+    viewed += [one.name for one in documents]
     shown = [(_BY_KEY.get(choice.answer, choice.answer), choice) for choice in question.actions]
     goes_on = f", until {until}" if until else ""
     return [

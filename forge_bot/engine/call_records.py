@@ -7,6 +7,7 @@ A call that the configuration allows is cleared at once. An unknown outcome is a
 """
 
 from collections.abc import Sequence
+from itertools import count
 
 from forge_bot.engine.reports import CallBegun, CallEnded, CallsRequested, RequestedCall
 from forge_bot.engine.state import ArtifactRecord, CallRecord, CallStatus, OpenGate, State
@@ -25,6 +26,14 @@ def outstanding_call(state: State) -> CallRecord | None:
 
 def subject(calls: Sequence[RequestedCall]) -> str:
     return "; ".join(f"{call.capability} {call.params[:200]}" for call in calls)
+
+
+def next_document(state: State, kind: str) -> str:
+    """Return the name of the next document of calls. No name comes again, not after a retry: what
+    was called stays in the state.
+    """
+    used = {*state.artifacts, *(call.artifact for call in state.calls)}
+    return next(name for n in count(1) if (name := f"{kind}{n}.json") not in used)
 
 
 def requested(state: State, report: CallsRequested) -> State:

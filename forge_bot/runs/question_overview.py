@@ -89,9 +89,7 @@ def _count_tested(texts: Iterable[str]) -> str:
     """Return of how many requirements reviews name tests, and the first ones without."""
     rows = [row for text in texts for row in read_requirements(text)]
     bare = [f"“{row.text}”" for row in rows if not (row.tests or row.by_present_tests)]
-    if not rows:
-        return ""
-    counts = say("question.tested", tested=len(rows) - len(bare), count=len(rows))
+    counts = say("question.tested", tested=len(rows) - len(bare), count=len(rows)) if rows else ""
     return counts + (say("question.not_tested", names=listed(bare[:3])) if bare else "")
 
 
@@ -109,10 +107,9 @@ def _tried(run: Run, names: Sequence[str]) -> tuple[str, ...]:
     sections = [section for text in texts if (section := read_section(text, HEADING))]
     lines = sections[-1].splitlines() if sections else []
     tried = [line[2:] for line in lines if line.startswith("- ") and _IS_TRIED.search(line)]
-    green = [line for line in tried if line.endswith(": exit code 0.")]
-    if len(green) > 1:
-        others = [line for line in tried if line not in green]
-        tried = [*others, say("question.other_commands", count=len(green))]
+    others = [line for line in tried if not line.endswith(": exit code 0.")]
+    if (green := len(tried) - len(others)) > 1:
+        tried = [*others, say("question.other_commands", count=green)]
     return tuple(_LONG_COMMAND.sub(r"`\1…`", line) for line in tried)
 
 

@@ -218,7 +218,7 @@ def test_the_question_has_46_lines_at_80_columns_and_begins_with_the_decisions(
                 "a, approve: go on with exactly this version, and 1a",
                 "r, reject",
             ),
-            *("?, ask", "v, view: design.md, review-design.md", "l, later"),
+            *("?, ask", "v, view: design.md and review-design.md", "l, later"),
         )
     ]
     assert -1 not in places, (places, question)

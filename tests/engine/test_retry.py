@@ -8,6 +8,7 @@ from copy import deepcopy
 import pytest
 
 from forge_bot.engine import Checkpoint, HumanGate, SpawnAgent, fold
+from forge_bot.engine.call_records import next_document
 from forge_bot.engine.reports import (
     Answer,
     ArtifactWritten,
@@ -324,7 +325,8 @@ def test_a_yes_after_a_retry_clears_no_call_that_was_made_before_it() -> None:
         )
     )
     retry(bench, "phase-3")
-    assert "calls-1.json" not in bench.state.artifacts, "so its name is free"
+    assert "calls-1.json" not in bench.state.artifacts
+    assert next_document(bench.state, "calls-") == "calls-2.json"
     agree_to_a_call(bench)
     assert [call.status for call in bench.state.calls] == [CallStatus.DONE, CallStatus.CLEARED]
 

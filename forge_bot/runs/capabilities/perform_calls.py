@@ -36,7 +36,7 @@ from forge_bot.agent.tools.skills import (
 )
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue
 from forge_bot.engine import Exec, SpawnAgent, State
-from forge_bot.engine.call_records import outstanding_call
+from forge_bot.engine.call_records import next_document, outstanding_call
 from forge_bot.engine.reports import (
     CallBegun,
     CallEnded,
@@ -239,8 +239,7 @@ def calls_requested(
         )
         for request in finished.calls
     )
-    number = sum(name.startswith(CALLS) for name in run.state.artifacts) + 1
-    name = f"{CALLS}{number}.json"
+    name = next_document(run.state, CALLS)
     raw = run.workspace.write(name, document(calls))
     return CallsRequested(
         **head_of(action.action_id, run.now(), task),
