@@ -29,9 +29,7 @@ def subject(calls: Sequence[RequestedCall]) -> str:
 
 
 def next_document(state: State, kind: str) -> str:
-    """Return the name of the next document of calls. No name comes again, not after a retry: what
-    was called stays in the state.
-    """
+    """Return a name for a document of calls that none had before, also not before a retry."""
     used = {*state.artifacts, *(call.artifact for call in state.calls)}
     return next(name for n in count(1) if (name := f"{kind}{n}.json") not in used)
 
