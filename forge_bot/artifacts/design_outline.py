@@ -153,12 +153,12 @@ class DesignOutline(Frozen):
         """Return the outline without risks and choices whose first words a finding that was
         corrected quotes: the correction made them untrue.
         """
-        corrected = (one.description.replace("`", "") for one in findings if one.is_corrected)
-        quoting = [one_line(text) for text in corrected]
+        corrected = (one.description for one in findings if one.is_corrected)
+        quoting = [one_line(text.replace("`", "").replace('"', "“")) for text in corrected]
 
         def stays(words: str) -> bool:
-            first_words = one_line(words.replace("`", ""))[:_QUOTED]
-            return not any(first_words in text for text in quoting)
+            bare = one_line(words.replace("`", "").replace('"', "“"))
+            return not any(f"“{bare[:_QUOTED]}" in text for text in quoting)
 
         return self.replace(
             risks=tuple(filter(stays, self.risks)), settled=tuple(filter(stays, self.settled))

@@ -171,7 +171,7 @@ def _obstacle(name: str, branches: Collection[str]) -> str | None:
 
 
 class Leftover(Frozen):
-    """What one run left: its size in bytes, the run's own branch if it ended and the change is on
+    """The rest of one run: its size in bytes, the run's own branch if it ended and the change is on
     another one, and the reason why nothing can be removed; empty if it can.
     """
 

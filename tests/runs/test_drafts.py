@@ -171,7 +171,7 @@ def test_what_a_correction_made_untrue_of_the_design_stands_in_its_finding_alone
     sample: Sample,
 ) -> None:
     untrue = "Days before the rota begins are an error of the caller."
-    choices = f"## Decisions\n\n- {untrue}\n- Nobody is a word of its own."
+    choices = f"## Decisions\n\n- {untrue}\n- It says nobody now."
     design = markdown("architect", TITLE).replace("## Decisions\n\nSomething true.", choices)
     finding = f"[MINOR] “{untrue}” It says nobody now. Corrected."
     review = corrected("APPROVE_WITH_NOTES", MENDED, finding=finding)
@@ -180,7 +180,7 @@ def test_what_a_correction_made_untrue_of_the_design_stands_in_its_finding_alone
     assert sample.forge("approve", "--model", model).code == 0
     body = next(sample.workspace.glob("**/pull-request.md")).read_text()
     for text, chosen in ((first, "Chosen: "), (body, "**Chosen**: ")):
-        assert f"{chosen}Nobody is a word of its own." in text
+        assert f"{chosen}It says nobody now." in text
         assert f"{chosen}Days before" not in text
         assert "It says nobody now." in text
 

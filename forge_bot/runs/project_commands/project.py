@@ -297,8 +297,8 @@ class Project:
 
     @property
     def most_seconds(self) -> float:
-        """How long a request for tests can take with setup before it: what the sandbox allows, and
-        a minute.
+        """The seconds that a request for tests can take with setup before it: what the sandbox
+        allows, and a minute.
         """
         count = len(self.profile.commands.setup) + len(self.profile.commands.test)
         return self.config.command_seconds * max(1, count) + 60
