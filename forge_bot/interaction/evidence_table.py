@@ -24,7 +24,7 @@ from forge_bot.interaction.run_facts import RunFacts
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
 from forge_bot.text_format import named_once
-from forge_bot.values import RequirementCheck
+from forge_bot.values import CommandName, RequirementCheck
 from forge_bot.verification.red_tests import names_test
 
 _UNCHECKED = RequirementCheck(document="")
@@ -71,7 +71,12 @@ def evidence(
     proven = proof.tests if proof is not None else ()
     red = (*proven, *(name for result in view.state.baseline for name in result.failures))
     listed = _requirements(view, documents, check.document)
-    requirements = listed or _planned(view.state)
+    judged = verification.results if verification is not None and not verification.red else ()
+    passes = any(one.name is CommandName.TEST and not one.exit_code for one in judged)
+    requirements = tuple(
+        one.replace(by_present_tests=one.by_present_tests and passes)
+        for one in listed or _planned(view.state)
+    )
     named = [name for requirement in requirements for name in requirement.tests]
     others = tuple(test for test in proven if not any(names_test(name, test) for name in named))
     rows = [_Row(requirement, check, red, proven, words) for requirement in requirements]
@@ -129,7 +134,7 @@ class _Row:
         passed = {*check.ran, *proven}
         counted = {*requirement.tests} & {*passed, *check.failed, *check.not_run}
         self.counted, self.green = len(counted), len(counted & passed)
-        self.by_present_tests = requirement.by_present_tests and not check.failed
+        self.by_present_tests = requirement.by_present_tests
         pages = bool(requirement.files) and all(map(is_page, requirement.files))
         self.only_pages = pages or (not counted and _OF_PAGES.search(self.text) is not None)
         self.red = sum(any(names_test(name, test) for test in red) for name in counted)

@@ -54,9 +54,7 @@ _RULE_OF_GUIDE = re.compile(
 )
 """Words of a paragraph that says what a change has to look like, or to bring along."""
 
-_RELEASING = re.compile(
-    r"(?ims)^#+ (?:releasing|\w+ (?:a )?(?:new )?release\b|release process).*?(?=^#+ |\Z)"
-)
+_RELEASING = re.compile(r"(?ims)^#+ (?:releasing|\w+ (?:a )?release\b).*?(?=^#+ |\Z)")
 """A section of a guide about making a release."""
 _VERSION = re.compile(rf"\d|{_UNRELEASED.pattern}", re.IGNORECASE)
 _RELEASED = re.compile(

@@ -195,6 +195,9 @@ def test_the_table_of_evidence_says_what_ran_whatever_the_model_wrote_beside_its
         "Red before: at `1111111`, with only the tests of this change.",
     ):
         assert row in body, row
+    red = verified.replace(red=True)
+    body = written(changed(verification=red), final_verification=table).body
+    assert "| the rest stays | – |" in body
 
 
 @given(HOSTILE)
