@@ -186,11 +186,13 @@ class _Conversation:
 
     def _whole(self, answer: Work) -> Work:
         """Return a change behind the edits before it that were red, unless it repeats any of them
-        or only it alone fits.
+        or only it alone fits. Its empty document stands for the one before.
         """
         before = self.rejected if self.tries else None
         if not isinstance(answer, Change) or not isinstance(before, Change):
             return answer
+        if not answer.artifact_markdown.strip():
+            answer = answer.model_copy(update={"artifact_markdown": before.artifact_markdown})
         if any(edit in before.edits for edit in answer.edits):
             return answer
         whole = answer.model_copy(update={"edits": (*before.edits, *answer.edits)})

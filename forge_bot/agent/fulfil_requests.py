@@ -35,7 +35,7 @@ def requests_of(asked: Explore, turn: int, most: int) -> tuple[CapabilityRequest
     The list that contains a request and its claimed type do not matter: the catalogue knows the
     names.
     """
-    pairs = [(item.provider, item.params_json, item.reasoning) for item in asked.requests]
+    pairs = [(item.provider, item.params_json, "") for item in asked.requests]
     pairs += [(item.capability, item.params_json, item.reasoning) for item in asked.actions]
     return tuple(
         CapabilityRequest(

@@ -124,6 +124,16 @@ def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
     return tuple(line for line in listed.split("\n") if line)
 
 
+def count_changes_of(root: Path, commit: str, path: str, most: int) -> tuple[int, int]:
+    """Return how many of the newest commits up to one change a file, and how many were looked at,
+    without merges.
+    """
+    options = ("--no-merges", "--no-renames", "--name-only", "-z", f"--max-count={most}")
+    names = git(root, "log", *options, "--format=%x01", commit, "--", ".", seconds=LONG).names
+    listed = [name.lstrip("\n") for name in names]
+    return listed.count(path), sum(name.startswith("\x01") for name in listed)
+
+
 def commits_between(root: Path, base: str, tip: str) -> frozenset[str]:
     """Return the ids of a commit and its ancestors without those of another one."""
     return frozenset(git(root, "rev-list", tip, f"^{base}", "--", seconds=LONG).line.split())

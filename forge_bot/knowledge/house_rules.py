@@ -65,11 +65,14 @@ _RELEASED = re.compile(
 
 
 class HouseRule(Frozen):
-    """The shown text of one file; `part` names the part, and is empty for the whole file."""
+    """The shown text of one file; `part` names the part, and is empty for the whole file. A
+    changelog `is_released` if its newest section is that of a release.
+    """
 
     path: str
     text: str
     part: str = ""
+    is_released: bool = False
 
 
 def house_rules(listing: Listing) -> tuple[HouseRule, ...]:
@@ -121,7 +124,8 @@ def newest_entries(path: str, text: str, room: int) -> HouseRule:
     head = "\n".join(lines[start : start + _HEAD])
     released = _RELEASED.search(head) and not _UNRELEASED.search(head)
     part = "newest entries" + ("; the top section is a release" if released else "")
-    return HouseRule(path=path, text=written(lines, spans), part=part)
+    text = written(lines, spans)
+    return HouseRule(path=path, text=text, part=part, is_released=bool(released))
 
 
 def _find_headings(lines: Sequence[str]) -> dict[int, str]:

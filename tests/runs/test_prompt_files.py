@@ -351,6 +351,25 @@ def test_of_a_changelog_an_implementer_sees_the_newest_entries(tmp_path: Path) -
     assert not made.for_task(base, (), [design]), "once is enough"
 
 
+@pytest.mark.parametrize(
+    ("commits", "part"),
+    [(25, "; of the last 26 commits 5 changed it"), (10, "")],
+    ids=["a history", "a short one"],
+)
+def test_of_a_changelog_that_begins_with_a_release_the_habit_of_commits_is_told(
+    tmp_path: Path, commits: int, part: str
+) -> None:
+    entries = "".join(f"- Change {n} of what a user meets.\n" for n in range(90))
+    log = f"# Log\n\n## 2.1.0 - 2024-03-01\n\n{entries}"
+    later = (
+        {"CHANGES.md": f"{log}{n}\n"} if n % 6 == 0 else {"a.py": f"{n}\n"}
+        for n in range(1, commits + 1)
+    )
+    here = repository(tmp_path, {"CHANGES.md": log}, *later)
+    (shown,) = PromptFiles(here, here.commit_id("main"), "It fails.").house_rules()
+    assert shown.shown_as == f"CHANGES.md, newest entries; the top section is a release{part}"
+
+
 def test_a_page_counts_only_where_a_bullet_begins_with_it(tmp_path: Path) -> None:
     here = repository(tmp_path, {"app/pager.py": CORE, "docs/a.md": "A.\n", "docs/b.md": "B.\n"})
     made = PromptFiles(here, here.commit_id("main"), "x")

@@ -100,6 +100,14 @@ def test_edits_that_break_a_test_go_back_in_the_same_conversation_with_the_tests
     assert "Nothing is newly red after the last edits." in document(here)
 
 
+def test_after_red_edits_an_empty_document_stands_for_the_one_before(tmp_path: Path) -> None:
+    here = stage(tmp_path)
+    assert (
+        here.go_on(talker(done(WRONG), {**done(RIGHT), "artifact_markdown": ""}))[0] is Outcome.DONE
+    )
+    assert "As asked." in document(here)
+
+
 @pytest.mark.slow
 def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path: Path) -> None:
     here = stage(tmp_path)

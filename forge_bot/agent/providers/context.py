@@ -54,7 +54,7 @@ class RunTests(Frozen):
 
 class RunSnippet(Frozen):
     """Run a few lines (4,000 characters, ten seconds) with the project's interpreter on the code
-    before any change: what it does is tried, not believed. Shows 2,000 characters: print little.
+    before any change: try, do not believe. Shows 1,500 characters: print little.
     """
 
     code: str = Field(

@@ -87,7 +87,7 @@ def is_private(root: Path, path: str) -> bool:
 
 
 _MOST_BYTES = 20_000_000
-_MOST_LINES = 120
+_MOST_LINES = 80
 """Lines of a file that are shown at once. Whoever asks for more mostly needs a few of them."""
 _LONG = 40
 _PLACES = 9
@@ -95,7 +95,7 @@ _PLACES = 9
 
 
 class ReadFile(Frozen):
-    """Show a text file exactly as it stands, 120 lines at once."""
+    """Show a text file exactly as it stands, 80 lines at once."""
 
     path: str = Field(description="path from the root of the repository")
     start: int | None = Field(default=None, ge=1, description="first line to show, counted from 1")
@@ -106,7 +106,7 @@ def read_file(
     root: Path, withheld: Collection[str], wanted: ReadFile, limit: int
 ) -> ProviderResult:
     """Return the lines from `start` to `end`, as many as fit into `limit` characters, and at most
-    120.
+    80.
     """
     text, remarks = _text(_readable(root, wanted.path, withheld), wanted.path)
     lines = text.split("\n")
@@ -253,7 +253,7 @@ def _list_by_folder(names: list[str], folder: str) -> str:
     )
 
 
-_MOST_MATCHES = 40
+_MOST_MATCHES = 25
 _MOST_FILES = 12
 _LINE_CHARS = 140
 _FIELDS = 3  # path, line number, text
@@ -262,7 +262,7 @@ _MOST_GLOBS = 32
 
 
 class SearchCode(Frozen):
-    """Find lines that match a regular expression (Perl's), 40 at most."""
+    """Find lines that match a regular expression (Perl's), 25 at most."""
 
     pattern: str = Field(
         min_length=1, description="regular expression; begin with (?i) to ignore case"

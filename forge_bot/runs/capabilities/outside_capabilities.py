@@ -312,7 +312,7 @@ def describe_capability(entry: CapabilitySpec) -> Capability:
         entry.description,
         _ACTS if entry.effect is Effect.ACTS and not is_ours else "",
         f"Needs {cut(needed, _NEEDED)}." if needed else "",
-        f"Takes {', '.join(free)} too." if free else "",
+        f"Takes {', '.join(free)} too." if free and not is_ours else "",
     ]
     description = " ".join(filter(None, sentences))
     return Capability(

@@ -53,7 +53,7 @@ from forge_bot.verification.judgement import judge
 _SNIPPET_SECONDS = 10
 _NODE = names("node npm npx yarn pnpm")
 _RUBY = names("ruby bundle rake rspec")
-_SHOWN, _SNIPPET_SHOWN = 12_000, 2_000
+_SHOWN, _SNIPPET_SHOWN = 12_000, 1_500
 """Characters of the output of a command that a model is shown."""
 _CALLERS = re.compile(r"(?m)^(?:  File .*\n(?:    .*\n)*)+(?=  File )")
 """The calls of a traceback of Python before its last one."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
+from forge_bot.git.commit_history import count_changes_of
 from forge_bot.knowledge.code_index import Span, is_prose
 from forge_bot.knowledge.excerpts import FileFocus, excerpt
 from forge_bot.knowledge.house_rules import (
@@ -67,6 +68,8 @@ _NEWEST = 1_600
 """Characters of a changelog that the rules of the repository do not show."""
 
 _MOST_BYTES = 20_000_000
+_COMMITS, _LEAST_COMMITS = 100, 20
+"""Newest commits that show a project's habit, and how few show none."""
 
 
 class PromptFiles:
@@ -303,4 +306,16 @@ def _house_rules(repository: Repository, commit: str) -> tuple[HouseRule, ...]:
         raw = repository.read(commit, path)
         return raw.decode("utf-8", "replace") if raw is not None and b"\0" not in raw else None
 
-    return house_rules(Listing(listed(repository, commit), read))
+    rules = house_rules(Listing(listed(repository, commit), read))
+    return tuple(_tell_habit(repository, commit, rule) for rule in rules)
+
+
+def _tell_habit(repository: Repository, commit: str, rule: HouseRule) -> HouseRule:
+    """Return the rule; of a changelog whose newest section is released also how many commits
+    change it: some projects write all entries with a release.
+    """
+    if not rule.is_released:
+        return rule
+    changes, commits = count_changes_of(repository.root, commit, rule.path, _COMMITS)
+    habit = f"; of the last {commits} commits {changes} changed it"
+    return rule.replace(part=rule.part + habit) if commits >= _LEAST_COMMITS else rule
