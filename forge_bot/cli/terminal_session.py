@@ -100,11 +100,17 @@ def _commands(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     }
     pairs = [(commands.get(choice.answer, choice.answer), choice) for choice in question.actions]
     shown = [(f"forge-bot {command}", choice.effect) for command, choice in pairs]
-    if shown and question.data.overview.spent and pairs[0][1].answer == "approve":
-        more = f"{shown[0][0]} with <{say('words.your_condition')}>"
-        shown.insert(1, (more, say("question.with_condition")))
+    shown[1:1] = _condition(question, *(name for name, _ in shown[:1]))
     wonder = f'forge-bot ask "{say("terminal.what_you_want_to_know")}"'
     return [*shown, *([(wonder, _ASK)] if asks else [])]
+
+
+def _condition(question: Question, approve: str = "") -> list[tuple[str, str]]:
+    """Return how a yes is given a condition, where the first answer approves documents."""
+    first = next(iter(question.actions), None)
+    takes = first is not None and first.answer == "approve" and bool(question.data.overview.spent)
+    more = f"{approve} with <{say('words.your_condition')}>"
+    return [(more, say("question.with_condition"))] if takes else []
 
 
 def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
@@ -115,11 +121,13 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     viewed += [one.name for one in documents]
     shown = [(_BY_KEY.get(choice.answer, choice.answer), choice) for choice in question.actions]
     goes_on = f", until {until}" if until else ""
+    rows = [
+        (key, choice.effect + (goes_on if choice.answer == "approve" else ""))
+        for key, choice in shown
+    ]
+    rows[1:1] = _condition(question, "a")
     return [
-        *(
-            (key, choice.effect + (goes_on if choice.answer == "approve" else ""))
-            for key, choice in shown
-        ),
+        *rows,
         *([("?, ask and your question", _ASK)] if asks else []),
         *([("v, view", f"{listed(viewed)}, {lines:,} lines")] if viewed else []),
         _LATER,
