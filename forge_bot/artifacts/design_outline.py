@@ -3,14 +3,14 @@ numbered questions with lettered options.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from forge_bot.artifacts.markdown import Block, blocks_below, first_paragraph
 from forge_bot.artifacts.read_artifact import without_requirement_numbers
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.text_format import one_line
-from forge_bot.values import Finding, Frozen, Problem
+from forge_bot.values import Frozen, Problem
 
 _SECTION = "Decisions"
 _OPTION = re.compile(r"(?P<letter>[a-z]): (?P<text>\S.*)")
@@ -84,8 +84,6 @@ def _option(item: Block) -> Option:
 
 
 _NONE = re.compile(r"none\b", re.IGNORECASE)
-_QUOTED = 40
-"""Characters of a line that a quotation of it begins with."""
 _COLUMNS = 3
 FILE_PATH = re.compile(r"[\w.@+~-]+(?:/[\w.@+~-]+)*\.[A-Za-z0-9_]{1,12}|[\w.@+~-]+(?:/[\w.@+~-]+)+")
 _POINTER = re.compile(
@@ -147,21 +145,6 @@ class DesignOutline(Frozen):
         return self.replace(
             approach=words(self.approach),
             decisions=tuple(decision.reworded(words) for decision in self.decisions),
-        )
-
-    def without_quoted(self, findings: Iterable[Finding]) -> "DesignOutline":
-        """Return the outline without risks and choices whose first words a finding that was
-        corrected quotes: the correction made them untrue.
-        """
-        corrected = (one.description for one in findings if one.is_corrected)
-        quoting = [one_line(text.replace("`", "").replace('"', "“")) for text in corrected]
-
-        def stays(words: str) -> bool:
-            bare = one_line(words.replace("`", "").replace('"', "“"))
-            return not any(f"“{bare[:_QUOTED]}" in text for text in quoting)
-
-        return self.replace(
-            risks=tuple(filter(stays, self.risks)), settled=tuple(filter(stays, self.settled))
         )
 
 

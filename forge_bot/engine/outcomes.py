@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forge_bot.engine import call_records
+from forge_bot.engine.drafts import may_correct
 from forge_bot.engine.gates import open_decision
 from forge_bot.engine.next_action import phase_of_wave
 from forge_bot.engine.phases import (
@@ -27,6 +28,7 @@ from forge_bot.engine.reports import (
     CallEnded,
     CallOutcome,
     CallsRequested,
+    CorrectedDesign,
     FailureReason,
 )
 from forge_bot.engine.state import (
@@ -95,6 +97,10 @@ def handle_document(pipeline: Pipeline, state: State, report: ArtifactWritten) -
     if plan is not None and phase is plan and not is_by_process(pipeline, state, plan):
         # The new version of the design has a draft of its own, or none.
         state = state.without_document(DRAFT)
+    if (corrected := report.corrected) is not None:
+        if plan is None or not may_correct(pipeline, state, phase.id):
+            raise WrongReport(f"{phase.id} corrects no design.")
+        state = _with_correction(state, plan.writes, corrected)
     state = _out_of_wave(with_artifact(state, report, phase.id), work)
     review = pipeline.draft_review
     if phase is plan and review is not None and is_left_out(pipeline, state, review):
@@ -230,29 +236,35 @@ def with_artifact(state: State, report: ArtifactWritten, phase: PhaseId) -> Stat
         risks=report.risks,
         **{name: getattr(report.inspection, name) for name in DocumentFacts.model_fields},
     )
-    state = state.replace(risks=_risks(state, report)).with_document(report.artifact, record)
+    risks = _risks(state, report.artifact, report.risks)
+    state = state.replace(risks=risks).with_document(report.artifact, record)
     if report.held is None:
         return state
     held = ArtifactRecord(blob=report.held_blob, phase=phase, round=visits)
     return state.with_document(report.held, held)
 
 
-def _risks(state: State, report: ArtifactWritten) -> tuple[str, ...]:
+def _with_correction(state: State, name: str, corrected: CorrectedDesign) -> State:
+    """Return the state with the text of a document as a review edited it; it stays its author's."""
+    facts = facts_of(corrected.inspection)
+    record = state.artifacts[name].replace(blob=corrected.blob, risks=corrected.risks, **facts)
+    return state.replace(risks=_risks(state, name, corrected.risks)).with_document(name, record)
+
+
+def _risks(state: State, artifact: str, new: tuple[str, ...]) -> tuple[str, ...]:
     """Return the risk flags of the run with those of this version of an artifact.
 
     Flags that only the last version of the artifact had are removed.
     """
-    last = state.artifacts.get(report.artifact)
+    last = state.artifacts.get(artifact)
     others = {
         risk
         for name, record in state.artifacts.items()
-        if name != report.artifact
+        if name != artifact
         for risk in record.risks
     }
     over = set(last.risks) - others if last is not None else set[str]()
-    return tuple(
-        dict.fromkeys((*(risk for risk in state.risks if risk not in over), *report.risks))
-    )
+    return tuple(dict.fromkeys((*(risk for risk in state.risks if risk not in over), *new)))
 
 
 # -- failures

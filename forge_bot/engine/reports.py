@@ -129,6 +129,14 @@ class Prepared(_OnAction):
     blob: str = ""
 
 
+class CorrectedDesign(Frozen):
+    """The document that a person approves first, as the review of its draft edited it."""
+
+    blob: str = Field(description="git's id of its bytes")
+    inspection: Inspection = Inspection()
+    risks: tuple[str, ...] = ()
+
+
 class ArtifactWritten(AgentReport):
     """An artifact was written to the workspace. The report carries the facts read from it."""
 
@@ -142,6 +150,9 @@ class ArtifactWritten(AgentReport):
     )
     held_blob: str = ""
     held_paths: tuple[str, ...] = ()
+    corrected: CorrectedDesign | None = unless_empty(
+        None, "the design, where this is a review that edited it too"
+    )
 
 
 class FailureReason(StrEnum):

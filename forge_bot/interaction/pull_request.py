@@ -153,8 +153,6 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
     cause = next(_causes(documents), "") if name.type is ChangeType.FIX else ""
     approaches = (documents.get(each, "") for each in view.pipeline.documents("approach"))
     outline = read_outline(next(filter(None, approaches), ""))
-    reviewed = (one for record in view.state.artifacts.values() for one in record.findings)
-    outline = outline.without_quoted(reviewed)
     code = [file.path for file in outline.files if not (file.is_test or is_page(file.path))]
     return render(
         "parts.description",

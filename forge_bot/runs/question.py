@@ -187,7 +187,7 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
         ),
         findings=findings,
         requirements=words_of_numbers(map(without_requirement_numbers, numbered), requirements),
-        overview=seen.replace(outline=seen.outline.without_quoted(findings).reworded(spoken)),
+        overview=seen.replace(outline=seen.outline.reworded(spoken)),
         documents=documents,
         difference=difference(run, asked),
         in_thread=_approvers_in_thread(run),

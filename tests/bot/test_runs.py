@@ -14,8 +14,8 @@ from tests.bot.kept import Kept
 from tests.bot.parted import Parted
 from tests.bot.stage import SECRET, Stage, heard
 from tests.fakes.github import FakeGitHub
-from tests.runs.test_drafts import MENDED, corrected, drafted
-from tests.runs.test_next_document import ANALYST
+from tests.runs.test_drafts import MENDED, corrected, drafted, edit
+from tests.runs.test_next_document import ANALYST, TITLE
 
 
 def test_a_label_starts_a_run_that_asks_and_an_approval_leads_to_a_pull_request(
@@ -137,7 +137,7 @@ def test_a_yes_in_the_thread_applies_the_draft_as_its_reviewer_corrected_it_and_
     github: FakeGitHub, tmp_path: Path, kind: type[Stage]
 ) -> None:
     stage = kind(github, tmp_path / "jobs", tmp_path / "script.jsonl")
-    review = corrected("APPROVE_WITH_NOTES", MENDED)
+    review = corrected("APPROVE_WITH_NOTES", MENDED, edit(TITLE, "fix: say nobody"))
     stage.model({(ANALYST, "*", "*"): drafted(), ("design-reviewer", "*", "*"): review})
     heard(stage.say("/forge --effort S"))
     question = stage.said("checkpoint")[-1]
@@ -147,3 +147,4 @@ def test_a_yes_in_the_thread_applies_the_draft_as_its_reviewer_corrected_it_and_
     heard(stage.say("/approve"))
     assert stage.state["usage"]["calls"] == 2
     assert "# before the rota" in stage.files()["rota/schedule.py"]
+    assert stage.state["artifacts"]["design.md"]["title"] == "say nobody"

@@ -11,12 +11,15 @@ from forge_bot.engine.reports import (
     Answer,
     Answered,
     ArtifactChanged,
+    ArtifactWritten,
     Asked,
     BudgetRaised,
+    CorrectedDesign,
     FailureReason,
     PublicationAsked,
     RetryAsked,
     RunFlags,
+    head_of,
 )
 from forge_bot.engine.state import Reason, TaskStatus
 from forge_bot.errors import (
@@ -775,3 +778,29 @@ def test_nobody_is_asked_to_post_where_nothing_can_be_posted() -> None:
         name = bench.action.action_id
         with pytest.raises(WrongReport):
             bench.tell(PublicationAsked(key=f"{name}/asked", at=bench.now(), action_id=name))
+
+
+def test_only_the_review_of_a_draft_corrects_the_design() -> None:
+    bench = Bench(Effort.M)
+    bench.until("phase-3b")
+    design = bench.state.artifacts["design.md"]
+    action = bench.action
+    assert isinstance(action, SpawnAgent)
+    report = ArtifactWritten(
+        **head_of(action.action_id, bench.now()),
+        phase=action.phase,
+        artifact=action.output_file,
+        blob=blob("review"),
+        inspection=Inspection(verdict=Verdict.APPROVE_WITH_NOTES, findings=()),
+        corrected=CorrectedDesign(blob=blob("another"), risks=("names protected files",)),
+    )
+    with pytest.raises(WrongReport, match="corrects no design"):
+        bench.tell(report)
+    draft = design.replace(blob=blob("draft"))
+    bench.state = bench.state.with_document("draft.patch", draft)
+    state = bench.tell(report)
+    assert state.artifacts["design.md"].blob == blob("another")
+    assert state.artifacts["design.md"].phase == design.phase
+    assert state.risks == ("names protected files",)
+    assert state.gate is not None
+    assert blob("another") in {file.blob for file in state.gate.files}

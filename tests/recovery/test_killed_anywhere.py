@@ -10,10 +10,22 @@ import pytest
 
 from forge_bot.git.revisions import ENDED
 from forge_bot.store.run_folder import REPORTS
+from tests.fakes import script
 from tests.recovery.conftest import Told
-from tests.recovery.kills import KILLED, REFUSED, Boundary, compare, killed_at, survives
+from tests.recovery.kills import (
+    KILLED,
+    REFUSED,
+    Boundary,
+    compare,
+    killed_at,
+    survives,
+    undisturbed,
+)
 from tests.recovery.play import EXPLANATION
-from tests.recovery.scripts import MODEL
+from tests.recovery.scripts import MODEL, SHORT
+from tests.recovery.world import World
+from tests.runs.test_drafts import corrected, drafted, edit
+from tests.runs.test_next_document import ANALYST
 
 REPORT, STATE = Boundary("file", "reports.jsonl"), Boundary("file", "state.json")
 JOURNAL, DESIGN = Boundary("file", "journal.jsonl"), Boundary("file", "design.md")
@@ -143,3 +155,17 @@ def test_work_trees_of_tasks_that_a_killed_process_left_are_removed(short: Told)
     world.git("worktree", "add", "-q", "--detach", str(world.tree.parent / "tasks" / "1"))
     assert world.forge(*parts[1].part.words)[0] == parts[1].part.code, world.printed
     compare(world, parts[1])
+
+
+@pytest.mark.slow
+def test_a_review_that_is_killed_after_it_wrote_the_design_anew_loses_nothing(
+    world: World,
+) -> None:
+    correction = corrected("APPROVE_WITH_NOTES", edit("The design.", "The design, corrected."))
+    text = script.document(*script.HEADINGS["architect"], title="The design.")
+    first = drafted(design=str(text["artifact_markdown"]))
+    world.play.first = {ANALYST: first, "design-reviewer": correction}
+    (asked, *_) = undisturbed(world, SHORT)
+    assert "# The design, corrected." in asked.standing.artifacts["design.md"]
+    written = Boundary("file", "design.md", 2)
+    assert survives(world, asked, (written, written)) == 2

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forge_bot.git import blob_id
 from tests.fakes import script
 from tests.fakes.sample import Sample
 from tests.runs.test_next_document import ANALYST, TASK, TITLE, both, markdown
@@ -167,22 +168,67 @@ def test_a_reviewer_corrects_the_draft_itself_and_the_person_is_shown_the_correc
     assert "- Corrected by the reviewer: the message names nobody.\n" in body
 
 
-def test_what_a_correction_made_untrue_of_the_design_stands_in_its_finding_alone(
-    sample: Sample,
+UNTRUE = "Days before the rota begins are an error of the caller."
+ASKING = markdown("architect", TITLE).replace(
+    "## Decisions\n\nSomething true.",
+    f"## Decisions\n\n- {UNTRUE}\n\n1. Which words?\n   - a: None.\n   - b: Nobody (R-1).",
+)
+
+
+def edit(old: str, new: str, operation: str = "replace") -> dict[str, str]:
+    return {"path": "design.md", "operation": operation, "old": old, "new": new}
+
+
+@pytest.mark.parametrize("mended", [[MENDED], []], ids=["with the draft", "alone"])
+def test_what_a_correction_makes_untrue_of_the_design_is_edited_there_too(
+    sample: Sample, mended: list[dict[str, str]]
 ) -> None:
-    untrue = "Days before the rota begins are an error of the caller."
-    choices = f"## Decisions\n\n- {untrue}\n- It says nobody now."
-    design = markdown("architect", TITLE).replace("## Decisions\n\nSomething true.", choices)
-    finding = f"[MINOR] “{untrue}” It says nobody now. Corrected."
-    review = corrected("APPROVE_WITH_NOTES", MENDED, finding=finding)
-    model = asked(sample, first=drafted(design=design), review=review)
+    edits = [*mended, edit(UNTRUE, "Nobody has days before."), edit(TITLE, "fix: say nobody")]
+    review = corrected("APPROVE_WITH_NOTES", *edits)
+    model = asked(sample, first=drafted(design=ASKING), review=review)
+    assert ("before the rota" in (sample.workspace / DRAFT).read_text()) is bool(mended)
+    review_text = (sample.workspace / "review-design.md").read_text()
+    assert ("Tests After the Edits" in review_text) is bool(mended)
+    record = status(sample)["artifacts"]["design.md"]
+    design = (sample.workspace / "design.md").read_bytes()
+    assert (record["blob"], record["phase"]) == (blob_id(design), "phase-3")
+    log = ("log", "--format=%s", sample.branch, "--", ":(glob)**/design.md")
+    assert sample.git(*log).splitlines() == ["forge-bot: Design Review", "forge-bot: Design"]
     first = sample.forge("resume", "--model", model).out.partition("Answers, at a terminal")[0]
+    assert "1 finding corrected in the draft" in first
     assert sample.forge("approve", "--model", model).code == 0
+    assert status(sample)["usage"]["calls"] == 2
     body = next(sample.workspace.glob("**/pull-request.md")).read_text()
+    assert "- Corrected by the reviewer: the message names nobody.\n" in body
     for text, chosen in ((first, "Chosen: "), (body, "**Chosen**: ")):
-        assert f"{chosen}It says nobody now." in text
-        assert f"{chosen}Days before" not in text
-        assert "It says nobody now." in text
+        assert f"{chosen}Nobody has days before." in text
+        assert UNTRUE not in text
+    assert sample.git("log", "-1", "--format=%s", sample.offered) == "fix: say nobody"
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        ([edit("   - b: Nobody (R-1).", "   - b: Nobody now (R-1).")], "keeps its numbered"),
+        ([edit("Nobody (R-1)", "Nobody")], "each R-n"),
+        ([edit("1. Which words?", "- No words.")], "keeps its numbered"),
+        ([edit("Nothing is newly red", "All is well")], "Tests After the Edits"),
+        ([edit("## Risks", "## Dangers")], "add `## Risks`"),
+        ([edit("", ASKING, "write")], "neither writes nor deletes"),
+        ([edit("", "", "delete"), MENDED], "neither writes nor deletes"),
+        ([edit("No such line.", "One."), MENDED], "Edit 1, replace design.md"),
+    ],
+)
+def test_an_edit_of_the_design_that_cannot_be_taken_goes_back_to_the_reviewer(
+    sample: Sample, edits: list[dict[str, str]], said: str
+) -> None:
+    first = drafted(design=ASKING)
+    asked(sample, first=first, review=corrected("APPROVE_WITH_NOTES", *edits))
+    assert status(sample)["usage"]["calls"] == 3
+    assert ASKING.strip() in (sample.workspace / "design.md").read_text()
+    assert "day < self.start:\n" in (sample.workspace / DRAFT).read_text()
+    (journal,) = sample.path.parent.rglob("journal.jsonl")
+    assert said in journal.read_text()
 
 
 @pytest.mark.parametrize(
@@ -202,6 +248,19 @@ def test_a_correction_that_cannot_be_taken_goes_back_to_the_reviewer(
     patch = (sample.workspace / DRAFT).read_text()
     assert "day < self.start:\n" in patch
     assert ".github" not in patch
+
+
+def test_a_reviewer_that_insists_on_a_correction_beside_another_verdict_gets_its_review_alone(
+    sample: Sample,
+) -> None:
+    review = corrected("APPROVE", MENDED, edit(UNTRUE, "Nobody has days before."))
+    first = drafted(design=ASKING)
+    different = {(ANALYST, "*", "*"): first, ("design-reviewer", "*", "*"): review}
+    run = sample.forge("run", TASK, "--effort", "S", "--model", sample.model(different))
+    assert run.code == 3, run.err
+    assert "corrected in the draft" not in run.out
+    assert ASKING.strip() in (sample.workspace / "design.md").read_text()
+    assert "before the rota" not in (sample.workspace / DRAFT).read_text()
 
 
 def test_protected_files_are_never_drafted(sample: Sample) -> None:

@@ -2,18 +2,21 @@
 person's approval are held as a patch.
 """
 
+import re
 from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
 
+from forge_bot.agent.assignment import HEADING as TRIES
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
-from forge_bot.agent.model_answers import Change, Document
-from forge_bot.agent.text_files import normalise
-from forge_bot.artifacts.markdown import without_section
+from forge_bot.agent.model_answers import Change, Document, Edit
+from forge_bot.artifacts.design_outline import read_open_decisions
+from forge_bot.artifacts.markdown import read_section, without_section
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.capability_uses import HEADING, uses_section
 from forge_bot.engine.drafts import may_correct, may_draft
 from forge_bot.engine.next_action import held_patch_name
-from forge_bot.engine.phases import DRAFT, VerifyPhase
-from forge_bot.engine.reports import ArtifactWritten, head_of
+from forge_bot.engine.phases import DRAFT, AgentPhase, VerifyPhase
+from forge_bot.engine.reports import ArtifactWritten, CorrectedDesign, head_of
 from forge_bot.engine.verification_report import composed
 from forge_bot.errors import GitFailed, PathEscapes
 from forge_bot.git import MergeConflict, Tree, blob_id, merge
@@ -23,6 +26,7 @@ from forge_bot.project.scoped_commands import is_inside
 from forge_bot.runs.agent_work.artifact_contract import (
     ArtifactContract,
     answer_contract,
+    contract_of,
     signs_of_risk,
 )
 from forge_bot.runs.run import Run
@@ -39,9 +43,21 @@ _WITHOUT_NOTES = (
     " that sends it back, or finds nothing, has none"
 )
 _PROTECTED = "{paths} is protected: a correction may not change it; say REVISE"
+_WHOLE = "a correction edits passages of {name}: it neither writes nor deletes the document"
+_FIXED = (
+    f"a correction of {{name}} keeps its numbered questions with their options, each R-n and"
+    f" “{TRIES}”; where that is wrong, say REVISE"
+)
+_NUMBER = re.compile(r"\b[RP]-\d+")
 
 Files = tuple[tuple[str, bytes | None], ...]
 """Files by name as they are to be; None for those that go."""
+
+
+class AnswerPlan(EditPlan):
+    """The planned edits of an answer; `design` is the design as a correction leaves it."""
+
+    design: str | None = None
 
 
 class OutputApplier:
@@ -67,22 +83,45 @@ class OutputApplier:
 
         return complaints
 
-    def plan(self, answer: Change, tree: Tree) -> EditPlan:
+    def plan(self, answer: Change, tree: Tree) -> AnswerPlan:
         """Plan the edits of an answer; those that correct a draft on top of it, and with it."""
         folder = Folder(tree.path)
+        design = self._design.writes if self._design is not None else ""
         try:
             drafted = self._drafted()
         except GitFailed:
-            return EditPlan(problems=(f"{DRAFT} does not fit any more: say REVISE",))
+            return AnswerPlan(problems=(f"{DRAFT} does not fit any more: say REVISE",))
 
         def read(path: str) -> bytes | None:
+            if path == design:
+                return self.run.workspace.read_bytes(path)
             before = folder.read(path)
-            return drafted.get(normalise(path), before)
+            return drafted.get(path, before)
 
         plan = plan_edits(read, answer.edits, folder.line_end_of_kind)
-        if plan.problems:
-            return plan
-        return plan.replace(files=tuple({**drafted, **dict(plan.files)}.items()))
+        files = dict(plan.files)
+        raw = files.pop(design, None)
+        text = None if raw is None else raw.decode("utf-8", "replace")
+        problems = self._why_no_edits(answer.edits, text) or plan.problems
+        whole = {**drafted, **files} if files else files
+        return AnswerPlan(files=tuple(whole.items()), design=text, problems=problems)
+
+    def _why_no_edits(self, edits: Sequence[Edit], text: str | None) -> tuple[str, ...]:
+        """Return why a review may not have these edits of the design, which leave this text."""
+        if (design := self._design) is None:
+            return ()
+        name, before = design.writes, self.run.workspace.read(design.writes)
+        whole = {PurePosixPath(one.path) for one in edits if one.operation in {"write", "delete"}}
+        if PurePosixPath(name) in whole:
+            return (_WHOLE.format(name=name),)
+        if text is None:
+            return ()
+        complaints = contract_of(self.run, design, design.headings).complaints
+        new = [f"{name}: {one}" for one in complaints(text) if one not in complaints(before)]
+        fixed = [(read_open_decisions(one), read_section(one, TRIES)) for one in (before, text)]
+        if fixed[0] != fixed[1] or {*_NUMBER.findall(before)} - {*_NUMBER.findall(text)}:
+            new.append(_FIXED.format(name=name))
+        return tuple(new)
 
     def _drafted(self) -> dict[str, bytes | None]:
         """Return the files that a draft changes, while its review may correct it. Raises GitFailed
@@ -96,6 +135,11 @@ class OutputApplier:
         paths = changed(root, head, made)
         files = run.repository.read_many(made, paths)
         return {path: files.get(path) for path in paths}
+
+    @property
+    def _design(self) -> AgentPhase | None:
+        """The phase whose document an answer may correct with the draft."""
+        return self.run.pipeline.approved_first if self._corrects else None
 
     @property
     def _corrects(self) -> bool:
@@ -128,18 +172,18 @@ class OutputApplier:
         """
         contract = answer_contract(self.run, action, task)
         inspection = contract.inspect(answer.artifact_markdown)
-        files = (
-            self.merged(answer, tree)
-            if isinstance(answer, Change) and not inspection.problems
-            else None
-        )
+        plan = AnswerPlan()
+        if isinstance(answer, Change) and not inspection.problems:
+            plan = self.plan(answer, tree)
+        if self._why_no_correction(inspection.verdict, plan):
+            plan = AnswerPlan()
+        files = self.merged(plan.files, tree)
         text, *_ = contract.split(answer.artifact_markdown)
         report = self._write_artifact(action, task, text, inspection, usage)
-        if files is None:
-            return report, ()
         if may_draft(self.run.pipeline, self.run.state, action.phase):
-            whole = len(inspection.next_documents) == len(contract.next_documents)
-            return (self._keep_draft(report, files) if whole else report), ()
+            if len(inspection.next_documents) == len(contract.next_documents):
+                report = self._keep_draft(report, files)
+            return self._correct_design(report, plan), ()
         self._write(files)
         return self._hold_risky(report, tuple(path for path, _ in files), task)
 
@@ -194,9 +238,26 @@ class OutputApplier:
             risks=signs_of_risk(self.run, phase, text),
         )
 
-    def merged(self, answer: Change, tree: Tree) -> Files:
+    def _correct_design(self, report: ArtifactWritten, plan: AnswerPlan) -> ArtifactWritten:
+        """Write the design as a correction leaves it, and return the report with it, unless the
+        draft could not be kept so.
+        """
+        run, design = self.run, self._design
+        if design is None or plan.design is None or (plan.files and report.held is None):
+            return report
+        contract = contract_of(run, design, design.headings)
+        text, *_ = contract.split(plan.design)
+        raw = run.workspace.write(design.writes, text.rstrip() + "\n")
+        corrected = CorrectedDesign(
+            blob=blob_id(raw),
+            inspection=contract.inspect(text),
+            risks=signs_of_risk(run, design, text),
+        )
+        held = report.held_blob or run.state.artifacts[DRAFT].blob
+        return report.replace(corrected=corrected, held=DRAFT, held_blob=held)
+
+    def merged(self, files: Files, tree: Tree) -> Files:
         """Return the files for the run's tree. Raises MergeConflict."""
-        files = self.plan(answer, tree).files
         if tree.path == self.run.tree.path:
             return files
         theirs, ours = Folder(tree.path), Folder(self.run.tree.path)
