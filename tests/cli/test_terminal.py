@@ -216,6 +216,7 @@ def test_the_question_has_46_lines_at_80_columns_and_begins_with_the_decisions(
                 "Cost: so far",
                 "a yes counts for version",
                 "a, approve: go on with exactly this version, and 1a",
+                "a with <your condition>",
                 "r, reject",
             ),
             *("?, ask", "v, view: design.md and review-design.md", "l, later"),
