@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import zip_longest
+from posixpath import splitext
 from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
@@ -83,10 +84,15 @@ class CodeIndex:
         return [(path, definition.at) for path, definition in self._meant(name)]
 
     def _meant(self, name: str) -> list[tuple[str, Definition]]:
-        """Return the definitions that a name means, each with its file."""
-        places = self._places.get(_SEPARATORS.split(name)[-1], [])
+        """Return the definitions that a name means, each with its file: of `module.name` those in
+        that module.
+        """
+        *owners, last = _SEPARATORS.split(name)
+        places = self._places.get(last, [])
         meant = meant_by(name, [definition for _, definition in places])
-        return [(path, definition) for path, definition in places if definition in meant]
+        hits = [(path, definition) for path, definition in places if definition in meant]
+        inside = [hit for hit in hits if {*owners} <= {*splitext(hit[0])[0].split("/")}]
+        return inside or hits
 
     def defined_alike(self, name: str) -> list[str]:
         """Return the files with a definition whose name holds another, however it is written."""

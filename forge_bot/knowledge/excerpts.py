@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.knowledge.code_index import (
     CLOSERS,
     LONGEST,
@@ -45,9 +46,13 @@ _MOST_RANKED = 2
 _MOST_PIECES = 3
 _MOST_ALIKE = 2
 _LEAST_LEFT = 4
+_SMALL_GAP = 6
+"""Lines between shown ones that are shown too: they may decide, and a mark costs as much."""
+
+_LONGEST_SIGNATURE = 6
 _TOP = 120
 _LONGEST_LINE = 4_000
-_NAMED_IN_GAP = 6
+_MOST_NAMED = 12
 _LONGEST_NAME = 50
 
 _IMPORT = re.compile(
@@ -96,6 +101,8 @@ class Excerpt(NamedTuple):
         """Return the shown lines in words; nothing for a whole file."""
         if self.spans == ((1, self.total),):
             return ""
+        if not self.spans:
+            return "only names in it"
         ranges = ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in self.spans)
         return f"lines {ranges} of {self.total:,}"
 
@@ -104,7 +111,8 @@ def excerpt(
     path: str, text: str, wanted: FileFocus, room: int, *, without: Sequence[Span] = ()
 ) -> Excerpt:
     """Return the part of a file that fits into `room` characters: a small file whole, else its
-    wanted parts. Lines in `without` are shown elsewhere and left out.
+    wanted parts, for a request at least names in it. Lines in `without` are shown elsewhere and
+    left out.
     """
     lines = text.removesuffix("\n").split("\n")
     total = len(lines)
@@ -115,19 +123,20 @@ def excerpt(
         return Excerpt(written(lines, everything), everything, total)
     definitions = () if is_prose(path) else definitions_of(path, text)
     parts = _Parts(lines, definitions, wanted, without, prose=is_prose(path))
+    further_tests = wanted.search and not wanted.first and belongs_to_tests(path)
     chosen: tuple[Span, ...] = ()
-    for span in (*parts.by_worth(), *([parts.beginning()] if wanted.search else ())):
-        if chosen and wanted.search and span == parts.beginning():
-            continue
+    for span in parts.of_tests() if further_tests else parts.by_worth():
         left = _not_in(((max(1, span[0]), min(span[1], total)),), (*without, *chosen))
         # What little is left of a part that is shown already tells nothing by itself.
         fresh = [part for part in left if part == span or part[1] - part[0] >= _LEAST_LEFT]
         more = merge_spans((*chosen, *fresh))
         if fresh and size_of(lines, more) <= room:
             chosen = more
+    chosen = merge_spans((*chosen, *parts.signatures(chosen)), _SMALL_GAP)
     # Where more of a file is shown, the prompt has said what else it holds.
-    named = () if without else definitions
-    return Excerpt(written(lines, chosen, named), chosen, total)
+    named = () if without else parts.best_named()
+    shown = written(lines, chosen, named) if chosen or (wanted.search and named) else ""
+    return Excerpt(shown, chosen, total)
 
 
 class _Parts:
@@ -168,13 +177,51 @@ class _Parts:
                 yield from self._rank(self._pieces_of(definition), _MOST_RANKED)
         if self.wanted.first and self.definitions:
             yield from self._find_likely(meant)
-        elif self.wanted.search:
-            yield from self._find_further(meant)
-        if not (meant or cited or self.wanted.search):
-            yield from self._find_unnamed()
+        elif self.wanted.search or not (meant or cited or self.wanted.named_only):
+            yield from self._uses(self.wanted.names)
+            pieces = [*pieces_between(self.lines, 1, len(self.lines))]
+            yield from self._rank(pieces, _MOST_PIECES)
         yield from self._ends(is_wanted=bool(meant or cited or self.wanted.named_only))
         for definition in meant if not (self.wanted.named_only or self.wanted.search) else ():
             yield from self._pieces_of(definition)
+
+    def of_tests(self) -> Iterator[Span]:
+        """Yield the parts of tests beside the code of a request: cited lines, and of the tests
+        that use what it names, or are called alike, those that share most words with it; of a long
+        one the lines around the one that shares most. Where no grammar lists tests, words count.
+        """
+        yield from self._around_cited(self.wanted.lines)
+        tests: dict[Span, None] = {}
+        for name in map(as_searched, self.wanted.names):
+            alike = (one for one in self.definitions if holds(one.name, name))
+            tests.update(dict.fromkeys((one.first, one.last) for one in alike))
+            for at in [] if self._find_declared(name) else self._lines_with(name, called=True):
+                inside = [(one.first, one.last) for one in self._definitions_around(at)]
+                tests.update(dict.fromkeys(inside[-1:] or self._around(at)))
+        if not any("test" in one.name.lower() for one in self.definitions):
+            tests.update(dict.fromkeys(pieces_between(self.lines, 1, len(self.lines))))
+        for first, last in self._best([*tests], _MOST_RANKED):
+            yield first, last
+            for at, _ in self._best([(n, n) for n in range(first, last + 1)], 1):
+                yield max(first, at - _AROUND_USE), min(last, at + _AROUND_USE)
+
+    def best_named(self) -> list[Definition]:
+        """Return the definitions whose names share most words with the task, in their order."""
+        ranking = Ranking([words(one.name) for one in self.definitions])
+        best = sorted(at for at, _ in ranking.best(self.wanted.about, _MOST_NAMED))
+        return [self.definitions[at] for at in best]
+
+    def signatures(self, spans: Iterable[Span]) -> Iterator[Span]:
+        """Yield the first lines of the definitions within which some spans begin."""
+        begins = {line for one in self.definitions for line in (one.first, one.at)}
+        for first in (first for first, _ in spans if first not in begins):
+            for one in self._definitions_around(first)[-1:]:
+                top = range(one.at, min(one.at + _LONGEST_SIGNATURE, first))
+                ends = (n for n in top if self.lines[n - 1].rstrip().endswith((":", "{")))
+                yield from _not_in(((one.at, next(ends, one.at)),), self.without)
+
+    def _definitions_around(self, line: int) -> list[Definition]:
+        return [one for one in self.definitions if one.at <= line <= one.last]
 
     def _around_cited(self, cited: Sequence[Span]) -> Iterator[Span]:
         """Yield cited ranges, of a long one the beginning; and what is around single lines."""
@@ -186,17 +233,6 @@ class _Parts:
             else:
                 yield first - _AROUND_LINE, last + _AROUND_LINE
                 yield from self._around(first)
-
-    def _find_unnamed(self) -> Iterator[Span]:
-        """Yield what uses the names, and what shares most words with the task, of a file in which
-        nothing is named; of one that is shown already only where new tests are written.
-        """
-        pieces = [*pieces_between(self.lines, 1, len(self.lines))]
-        if not self.wanted.named_only:
-            yield from self._uses(self.wanted.names)
-            yield from self._rank(pieces, _MOST_RANKED + 1)
-        elif self.wanted.tail:
-            yield from self._rank(pieces, 1)
 
     def _meant(self) -> Iterator[Definition]:
         """Yield the definitions that the names mean. Of several that are called alike those of a
@@ -219,24 +255,6 @@ class _Parts:
         begins = re.compile(_DECLARED.format(re.escape(last_part(name))))
         at = [number for number, line in enumerate(self.lines, 1) if begins.match(line)]
         return [Definition(name, "", n, block_end(self.lines, n), n) for n in at]
-
-    def _find_further(self, meant: Sequence[Definition]) -> Iterator[Span]:
-        """Yield further parts for a request: definitions called alike, what the meant ones call,
-        uses of the names, and what shares most words with the request.
-        """
-        others = [definition for definition in self.definitions if definition not in meant]
-        yield from self._find_called(
-            [(one.first, one.last) for one in meant if one.length <= _SHORT]
-        )
-        for name in self.wanted.names:
-            for definition in others:
-                counts = not meant or "test" in definition.name.lower()
-                if counts and holds(definition.name, as_searched(name)):
-                    yield definition.first, min(definition.last, definition.first + LONGEST)
-            yield from self._uses((name,))
-        if self.wanted.first or not meant:
-            most = _MOST_PIECES if self.wanted.first else 1
-            yield from self._rank([*pieces_between(self.lines, 1, len(self.lines))], most)
 
     def _find_likely(self, meant: Sequence[Definition]) -> Iterator[Span]:
         """Yield the definitions that the request is most likely about; of a long one the pieces
@@ -274,19 +292,22 @@ class _Parts:
     def _uses(self, names: Iterable[str]) -> Iterator[Span]:
         """Yield the short definitions that use a name, or the lines around the use."""
         for name in dict.fromkeys(map(as_searched, names)):
-            word, weak = only_hands_on(name)
-            uses = [
-                at
-                for at, line in enumerate(self.lines, 1)
-                if word.search(line) and not weak.match(line)
-            ]
             spans: dict[Span, None] = {}
-            for at in uses:
+            for at in self._lines_with(name):
                 around = [*self._around(at)] or [(at - _AROUND_USE, at + _AROUND_USE)]
                 spans.update(dict.fromkeys(around))
                 if len(spans) == _MOST_USES:
                     break
             yield from spans
+
+    def _lines_with(self, name: str, *, called: bool = False) -> list[int]:
+        """Return the lines that use a name and do not only hand it on; with `called` a plain word
+        counts only where it is called.
+        """
+        word, weak = only_hands_on(name)
+        held = f"{name}(" if called and name.islower() and name.isalpha() else name
+        lines = [(at, line) for at, line in enumerate(self.lines, 1) if held in line]
+        return [at for at, line in lines if word.search(line) and not weak.match(line)]
 
     def _around(self, line: int) -> Iterator[Span]:
         """Yield the longest block around a line that is still short, if there is one."""
@@ -299,12 +320,15 @@ class _Parts:
         return [*pieces_between(self.lines, definition.at, definition.last)]
 
     def _rank(self, pieces: Sequence[Span], most: int) -> Iterator[Span]:
-        """Yield the pieces that share most words with the task."""
+        """Yield the pieces that share most words with the task, and what is around them."""
+        for piece in self._best(pieces, most):
+            yield from self._around(piece[0])
+            yield piece
+
+    def _best(self, pieces: Sequence[Span], most: int) -> list[Span]:
         pieces = [piece for piece in pieces if _not_in((piece,), self.without) == (piece,)]
         texts = [words(" ".join(self.lines[first - 1 : last])) for first, last in pieces]
-        for place, _ in Ranking(texts).best(self.wanted.about, most):
-            yield from self._around(pieces[place][0])
-            yield pieces[place]
+        return [pieces[place] for place, _ in Ranking(texts).best(self.wanted.about, most)]
 
     def _ends(self, *, is_wanted: bool) -> Iterator[Span]:
         """Yield the imports of a file, or its beginning where nothing else of it is wanted."""
@@ -312,13 +336,10 @@ class _Parts:
         if imports and (self.wanted.head or not is_wanted):
             yield imports
         elif not (is_wanted or self.wanted.search):
-            yield self.beginning()
-
-    def beginning(self) -> Span:
-        """Return the first lines that are no comment; of a page just the first."""
-        code = (at for at, line in enumerate(self.lines, 1) if not _COMMENT.match(line))
-        first = 1 if self.prose else next(code, 1)
-        return first, first + _HEAD
+            # The first lines that are no comment; of a page just the first.
+            code = (at for at, line in enumerate(self.lines, 1) if not _COMMENT.match(line))
+            first = 1 if self.prose else next(code, 1)
+            yield first, first + _HEAD
 
     def _imports(self) -> Span | None:
         """Return the lines near the top that import something."""
@@ -334,11 +355,11 @@ class _Parts:
         return at[0], min(last, at[0] + _HEAD)
 
 
-def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans in order, joined where at most two lines lie between them."""
+def merge_spans(spans: Iterable[Span], gap: int = 2) -> tuple[Span, ...]:
+    """Return spans in order, joined where at most `gap` lines lie between them."""
     joined: list[Span] = []
     for first, last in sorted(spans):
-        if joined and first <= joined[-1][1] + 3:
+        if joined and first <= joined[-1][1] + gap + 1:
             joined[-1] = joined[-1][0], max(joined[-1][1], last)
         else:
             joined.append((first, last))
@@ -366,15 +387,14 @@ def written(
     """Return ranges of lines as a text that names the omitted lines and their definitions."""
     parts: list[str] = []
     reached = 0
-    for first, last in (*spans, (len(lines) + 1, len(lines))) if spans else ():
+    for first, last in (*spans, (len(lines) + 1, len(lines))) if spans or definitions else ():
         if first > reached + 1:
             inside = {
                 gist(definition.name, _LONGEST_NAME): definition.at
                 for definition in reversed(definitions)
                 if reached < definition.first < first
             }
-            some = [f"{name} {at}" for name, at in reversed(inside.items())]
-            named = ", ".join(some[:_NAMED_IN_GAP]) + (", …" if some[_NAMED_IN_GAP:] else "")
+            named = ", ".join(f"{name} {at}" for name, at in reversed(inside.items()))
             tail = f": {named}" if named else ""
             parts.append(f"[… lines {reached + 1}-{first - 1} are not shown here{tail} …]")
         parts += [gist_line(line) for line in lines[first - 1 : last]]

@@ -8,7 +8,6 @@ from itertools import accumulate, zip_longest
 from posixpath import basename
 
 from forge_bot.forge import GUIDE_FOLDERS
-from forge_bot.knowledge.code_index import Span
 from forge_bot.knowledge.excerpts import written
 from forge_bot.project.file_list import Listing
 from forge_bot.text_format import names
@@ -18,8 +17,8 @@ _ROOM = 2_200
 """Characters of all rules together; every prompt of a run shows them."""
 
 _LEAST = 600
-_MOST_CHANGELOG = 700
-_MOST_GUIDE = 800
+_MOST_CHANGELOG = 400
+_MOST_GUIDE = 500
 _TOP = 200
 _EXAMPLES = 3
 _FOLDERS = (*sorted(GUIDE_FOLDERS), ".gitlab/", "doc/")
@@ -49,12 +48,28 @@ _UNRELEASED = re.compile(
 )
 _RULE_OF_GUIDE = re.compile(
     r"changelog|release note|\bnews\b|docstring|type (?:hint|annotation)|annotat|line length"
-    r"|\bstyle|commit message|sign[- ]off|coverage|\btests?\b|\bdocs\b|documentation|deprecat",
-    re.IGNORECASE,
+    r"|\bstyle|commit message|sign(?:ed)?[- ]off|coverage|deprecat"
+    r"|\b(?:add|updat|writ|includ|need|requir|provid|accompan|cover|new|with|must|should)"
+    r"[^.]{0,60}\b(?:tests?|docs|documentation|documented)\b"
 )
 """Words of a paragraph that says what a change has to look like, or to bring along."""
 
-_RELEASING = re.compile(r"(?ims)^#+ (?:releasing|\w+ (?:a )?release\b).*?(?=^#+ |\Z)")
+_COMMAND = re.compile(
+    r"\b(?:run(?:s|ning)?|install\w*|build\w*|clone|fork|virtual ?env\w*|pip|tox|nox|make \w+)\b"
+    r"|tests pass|serve\b"
+)
+"""Words of a paragraph that says how something is run: the commands are known."""
+
+_NO_TEXT = re.compile(r"(?s)(?: {4}|\s*[`<]).*|#+ [^\n]*|[^\n]+\n([=~^*-])\1+|.*:\s*")
+"""A paragraph that is code, a picture, a heading, or only leads to what follows."""
+
+_CODE_BLOCK = re.compile(r"(?ms)^\s*(```|~~~).*?^\s*\1[^\n]*$")
+_BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+\.)\s)")
+
+_RELEASING = re.compile(
+    r"(?ims)^#+ (?:releas|\w+ (?:a )?release\b).*?(?=^#+ |\Z)"
+    r"|^releas[^\n]*\n([=~^-])\1{2,}\n.*?(?=^[^\n]+\n\1{3,}$|\Z)"
+)
 """A section of a guide about making a release."""
 _VERSION = re.compile(rf"\d|{_UNRELEASED.pattern}", re.IGNORECASE)
 _RELEASED = re.compile(
@@ -107,18 +122,15 @@ def tells_of_changes(path: str) -> bool:
 
 
 def newest_entries(path: str, text: str, room: int) -> HouseRule:
-    """Return the newest section of a changelog, and what follows it, as far as it fits into `room`;
-    of a longer section its beginning and its end.
+    """Return the newest section of a changelog, and what follows it, as far as it fits into `room`,
+    at least to its first entry; with the few lines above it.
     """
     lines = text.rstrip().split("\n")
-    start, end = _find_newest_section(lines)
-    fitting = _count_fitting(lines[start:], room - 2 * _MARK)
-    spans: tuple[Span, ...] = ((start + 1, start + fitting),)
-    if start + fitting < end:
-        section, half = lines[start:end], room // 2 - _MARK
-        first = max(1, _count_fitting(section, half))
-        last = min(_count_fitting(section[::-1], half), len(section) - first - 1)
-        spans = ((start + 1, start + first), (end - last + 1, end))
+    start = _find_newest_section(lines)
+    fitting = sum(size <= room for size in accumulate(len(line) + 1 for line in lines[start:]))
+    entry = next((n for n, line in enumerate(lines) if n >= start and _ENTRY.match(line)), start)
+    above = len("\n".join(lines[:start]))
+    spans = ((1 if above <= _MARK else start + 1, max(start + fitting, entry + 1)),)
     if spans == ((1, len(lines)),):
         return HouseRule(path=path, text=f"{text.rstrip()}\n")
     head = "\n".join(lines[start : start + _HEAD])
@@ -128,55 +140,51 @@ def newest_entries(path: str, text: str, room: int) -> HouseRule:
     return HouseRule(path=path, text=text, part=part, is_released=bool(released))
 
 
-def _find_headings(lines: Sequence[str]) -> dict[int, str]:
-    """Return the places of headings, each with the mark of its level."""
-    levels = dict[int, str]()
+def _find_headings(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the places of headings."""
     for number, (line, after) in enumerate(zip_longest(lines, lines[1:], fillvalue="")):
-        underline = _UNDERLINE.fullmatch(after) if line.strip() else None
-        if mark := _HEADING.match(line) or underline:
-            levels[number] = mark[1]
-    return levels
+        if _HEADING.match(line) or (line.strip() and _UNDERLINE.fullmatch(after)):
+            yield number
 
 
-def _find_newest_section(lines: Sequence[str]) -> Span:
-    """Return where the section begins and ends: the first heading that names a version, else the
-    second, since the first is usually the title.
+def _find_newest_section(lines: Sequence[str]) -> int:
+    """Return where the section begins: the first heading that names a version, else the second,
+    since the first is usually the title.
     """
-    levels = _find_headings(lines)
     entry = next((n for n, line in enumerate(lines) if _ENTRY.match(line)), len(lines))
-    tops = [number for number in levels if number < entry] or [0]
-    start = next((n for n in tops if _VERSION.search(lines[n])), tops[:2][-1])
-    ends = (n for n in levels if n > start and levels[n] == levels.get(start))
-    return start, next(ends, len(lines))
-
-
-def _count_fitting(lines: Sequence[str], room: int) -> int:
-    """Return how many of the first lines fit into that many characters."""
-    return sum(size <= room for size in accumulate(len(line) + 1 for line in lines))
+    tops = [number for number in _find_headings(lines) if number < entry] or [0]
+    return next((n for n in tops if _VERSION.search(lines[n])), tops[:2][-1])
 
 
 def _shorten_guide(path: str, text: str, room: int) -> HouseRule:
-    """Return a file whole, or as many of its first lines as fit: of a guide for people, of the
+    """Return a file whole, or as many of its first lines as fit: of a guide for people only the
     paragraphs with rules for a change.
     """
-    if len(text) <= room:
-        return HouseRule(path=path, text=f"{text}\n")
     if basename(path).casefold().startswith(_FOR_PEOPLE):
         return HouseRule(path=path, text=_find_rules(text), part="rules for changes")
+    if len(text) <= room:
+        return HouseRule(path=path, text=f"{text}\n")
     whole_lines = text[:room].rpartition("\n")[0]
     return HouseRule(path=path, text=f"{whole_lines}\n", part="the beginning")
 
 
 def _find_rules(guide: str) -> str:
-    """Return the paragraphs that say most of what a change has to look like, in their order."""
-    paragraphs = re.split(r"\n\s*\n", _RELEASING.sub("", guide))
-    weights = [len({*_RULE_OF_GUIDE.findall(paragraph.casefold())}) for paragraph in paragraphs]
+    """Return the paragraphs that say most of what a change has to look like, in their order: more
+    of it than of how something is run.
+    """
+    text = _CODE_BLOCK.sub("", _RELEASING.sub("", guide))
+    parts = _BETWEEN_PARAGRAPHS.split(text)
+    paragraphs = [part.rstrip() for part in parts if not _NO_TEXT.fullmatch(part)]
+    weights = [
+        len({*_RULE_OF_GUIDE.findall(said)}) - len({*_COMMAND.findall(said)})
+        for said in map(str.casefold, paragraphs)
+    ]
     room, chosen = _MOST_GUIDE, list[int]()
     for place in sorted(range(len(paragraphs)), key=lambda place: -weights[place]):
-        if weights[place] and len(paragraphs[place]) < room:
+        if weights[place] > 0 and len(paragraphs[place]) < room:
             chosen.append(place)
-            room -= len(paragraphs[place]) + 2
-    return "".join(f"{paragraphs[place]}\n\n" for place in sorted(chosen))
+            room -= len(paragraphs[place]) + 1
+    return "".join(f"{paragraphs[place]}\n" for place in sorted(chosen))
 
 
 def _guides(listing: Listing) -> Iterator[str]:

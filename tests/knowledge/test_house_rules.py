@@ -18,13 +18,13 @@ def test_instructions_for_agents_come_first_then_guides_then_the_changelog() -> 
     found = rules(
         {
             "CHANGELOG.md": LOG,
-            ".github/CONTRIBUTING.md": "<!-- hidden -->Run `make test`.",
+            ".github/CONTRIBUTING.md": "<!-- hidden -->Sign off each commit.",
             "AGENTS.md": "Be brief.",
             "README.md": "A project.",
         }
     )
     assert [*found] == ["AGENTS.md", ".github/CONTRIBUTING.md", "CHANGELOG.md"]
-    assert found[".github/CONTRIBUTING.md"].text == "Run `make test`.\n"
+    assert found[".github/CONTRIBUTING.md"].text == "Sign off each commit.\n"
 
 
 def test_a_file_that_is_a_copy_or_only_names_another_is_shown_once() -> None:
@@ -43,6 +43,35 @@ def test_however_much_there_is_whole_lines_within_a_fixed_length_are_shown() -> 
     assert "- new" in found["CHANGELOG.md"].text
 
 
+def test_of_a_guide_for_people_nothing_is_shown_on_how_things_are_run_built_or_released() -> None:
+    guide = """Testing
+=======
+
+Run the tests before you begin, and make sure the tests pass:
+
+    make test  # all tests
+
+To build the documentation, install what it needs.
+
+1. Fork it
+2. Add tests for new code.
+
+```
+pip install -e .[docs]
+```
+
+Release process
+===============
+
+Each release has a commit message with its issues.
+"""
+    shown = rules({"CONTRIBUTING.rst": guide})["CONTRIBUTING.rst"].text
+    assert shown == "2. Add tests for new code.\n"
+    assert not rules({"CONTRIBUTING.rst": guide.replace("Add tests for new code.", "Push.")})
+    many = "Each change has a test and an entry in the changelog.\n\n" * 40
+    assert len(rules({"CONTRIBUTING.md": many})["CONTRIBUTING.md"].text) <= 500
+
+
 def test_of_a_long_guide_for_people_the_paragraphs_with_rules_for_a_change_are_shown() -> None:
     idle = "Thank you for the time that you give to this project, and welcome.\n\n" * 40
     rule = "Each change needs tests, a docstring and an entry in the changelog."
@@ -55,18 +84,19 @@ def test_of_a_long_guide_for_people_the_paragraphs_with_rules_for_a_change_are_s
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        (LOG, "[… lines 1-4 are not shown here …]\n## Unreleased\n\n- new\n\n## 1.0\n\n- old\n"),
+        (LOG, LOG),
         (
-            "Changes\n=======\n\n2.0\n---\n\n* new\n",
-            "[… lines 1-3 are not shown here …]\n2.0\n---\n\n* new\n",
+            f"{LOG[:11]}{'Words of it. ' * 9}\n\n## 2.0\n\n* new\n",
+            "[… lines 1-2 are not shown here …]\n## 2.0\n\n* new\n",
+        ),
+        (
+            f"## Unreleased\n\n- {'a long entry ' * 40}\n- another\n",
+            f"## Unreleased\n\n- {'a long entry ' * 40}\n[… lines 4-4 are not shown here …]\n",
         ),
         ("- first\n", "- first\n"),
         (
             f"## Unreleased\n\n### Added\n\n{MANY}  - part\n\n### Fixed\n\n- mended\n\n## 1.0\n",
-            (
-                f"## Unreleased\n\n### Added\n\n{ONE * 3}[… lines 8-101 are not shown here …]\n"
-                f"{ONE * 3}  - part\n\n### Fixed\n\n- mended\n\n[… lines 111-111 are not shown here …]\n"
-            ),
+            (f"## Unreleased\n\n### Added\n\n{ONE * 18}[… lines 23-111 are not shown here …]\n"),
         ),
     ],
 )
@@ -79,7 +109,7 @@ def test_of_a_changelog_the_newest_section_is_shown_and_each_cut_is_marked(
 def test_a_changelog_that_begins_with_a_release_is_told_so() -> None:
     text = f"# Log\n\n## [2.1.0] - 2024-03-01\n\n{MANY}"
     assert newest_entries("CHANGES.md", text, 700).part.endswith("the top section is a release")
-    assert newest_entries("CHANGES.md", LOG, 700).part == "newest entries"
+    assert newest_entries("CHANGES.md", LOG + MANY, 700).part == "newest entries"
 
 
 def test_news_fragments_are_told_with_an_example_and_the_changelog_is_not() -> None:

@@ -168,7 +168,8 @@ def _shown(text: str, *names: str, path: str = "app.py", about: str = "") -> str
 
 
 def test_of_a_large_file_the_named_place_is_shown_letter_by_letter_and_gaps_are_said() -> None:
-    part = excerpt("app.py", LARGE, FileFocus(names=("number_9000",)), 4_000)
+    wanted = FileFocus(names=("number_9000",), about=("number", "7000"))
+    part = excerpt("app.py", LARGE, wanted, 4_000)
     assert "def number_9000(value):\n    return value + 9000\n" in part.text
     assert len(part.text) <= 4_000
     assert "are not shown here: number_" in part.text
@@ -177,6 +178,16 @@ def test_of_a_large_file_the_named_place_is_shown_letter_by_letter_and_gaps_are_
     assert "def number_1250(value):" in cited.text
     for first, last in cited.spans:
         assert "\n".join(LARGE.split("\n")[first - 1 : last]) in cited.text
+
+
+def test_a_part_of_a_long_function_stands_with_its_signature_and_small_gaps_are_closed() -> None:
+    body = "".join(f"    value += {n}\n" for n in range(200))
+    text = f"{_FILLER}def put(\n    value,\n    dotted=False,\n):\n{body}\n\n{_FILLER}"
+    at = text.split("\n").index("    value += 100") + 1
+    part = excerpt("app.py", text, FileFocus(lines=((at, at + 1), (at + 10, at + 11))), 4_000)
+    assert "def put(\n    value,\n    dotted=False,\n):\n[…" in part.text
+    assert "    value += 105\n" in part.text
+    assert "def filler_" not in part.text
 
 
 def test_the_end_of_a_file_of_tests_is_shown_before_anything_else_of_it() -> None:

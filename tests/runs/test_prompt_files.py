@@ -72,7 +72,7 @@ def test_a_word_that_only_tests_define_leads_nowhere(tmp_path: Path) -> None:
 def test_lines_with_a_name_of_the_request_are_told_where_their_file_is_not_shown_code_first(
     tmp_path: Path,
 ) -> None:
-    users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(4)}
+    users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(2)}
     pages = {f"docs/{n}.md": "The Pager shows.\n" for n in range(3)}
     here = repository(tmp_path, {**pages, "app/pager.py": CORE, **users})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager(text=1)` fails").looked_up()
@@ -303,7 +303,7 @@ def test_a_name_whose_lines_are_all_told_is_no_part_of_what_has_to_be_searched(
     tmp_path: Path,
 ) -> None:
     users = {f"app/u{n}.py": f"from app.pager import Pager\n\nP{n} = Pager()\n" for n in range(60)}
-    few = {f"app/few_{n}.py": "from app.pager import wide_text\n" for n in range(9)}
+    few = {f"app/few_{n}.py": "from app.pager import wide_text\n" for n in range(8)}
     code = f"{CORE}\n\ndef wide_text():\n    return Pager()\n"
     here = repository(tmp_path, {"app/pager.py": code, **users, **few})
     shown = PromptFiles(here, here.commit_id("main"), "`wide_text` of `Pager` fails").looked_up()
@@ -338,9 +338,9 @@ def test_the_end_of_a_file_is_not_shown_where_something_of_it_is_named(tmp_path:
 
 
 def test_of_a_changelog_an_implementer_sees_the_newest_entries(tmp_path: Path) -> None:
-    old = "".join(f"## {n}\n\n### Fixed\n\n- `show` in {n}.\n\n" for n in range(40, 0, -1))
+    old = "".join(f"## {n}\n\n### Fixed\n\n- `show` in {n}.\n\n" for n in range(90, 0, -1))
     newest = "## Unreleased\n\n### Added\n\n- `wrap`.\n\n### Fixed\n\n- `fold`.\n\n"
-    text = f"# Changes\n\nWhat changed.\n\n\n{newest}{old}"
+    text = f"# Changes\n\nWhat changed. {'x' * 60}\n\n\n{newest}{old}"
     here = repository(tmp_path, {"app/pager.py": CORE, "CHANGES.md": text})
     base, design = here.commit_id("main"), "- `app/pager.py`: `show`\n- `CHANGES.md`: an entry"
     made = PromptFiles(here, base, "It fails.")
@@ -568,4 +568,51 @@ def test_a_large_file_of_tests_is_shown_in_a_few_parts_at_first(tmp_path: Path) 
     here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_pager.py": cases})
     shown = PromptFiles(here, here.commit_id("main"), "`Pager` cuts text").looked_up()
     (tests,) = [each for each in shown if each.name == "tests/test_pager.py"]
-    assert 1_000 < len(tests.text) <= 3_000
+    assert 500 < len(tests.text) <= 1_200
+
+
+def test_of_a_further_file_of_tests_those_that_call_a_named_function_are_shown(
+    tmp_path: Path,
+) -> None:
+    other = "".join(
+        f"def test_feature_{n}():\n    def search(q):\n        return q\n\n    assert search({n})\n\n\n"
+        for n in range(90)
+    )
+    code = "class Table:\n    def search(self, q, offset=0):\n        return q\n"
+    named = "def test_offset():\n    assert Table().search('x', offset=1)\n\n\n"
+    request = "`Table.search` ignores the offset of its rows"
+    before = {
+        "app/table.py": code,
+        "tests/test_table.py": other.replace("search(", "find(") + named,
+    }
+    here = repository(tmp_path / "called", before)
+    (tests,) = PromptFiles(here, here.commit_id("main"), request).looked_up()[-1:]
+    assert tests.text.count("\ndef test_") == 1
+    assert named.strip() in tests.text
+    own = {"app/table.py": code, "tests/test_table.py": f"{other}def test_rows():\n    pass\n"}
+    there = repository(tmp_path / "own", own)
+    (tests,) = PromptFiles(there, there.commit_id("main"), request).looked_up()[-1:]
+    assert tests.text == "[… lines 1-632 are not shown here: test_rows 631 …]\n"
+    assert tests.shown_as == "tests/test_table.py, only names in it"
+
+
+def test_a_function_of_a_named_module_is_looked_up_there(tmp_path: Path) -> None:
+    code = "def run(text):\n    return text\n"
+    here = repository(tmp_path, {"lint/cli.py": code, "lint/linter.py": code})
+    shown = PromptFiles(here, here.commit_id("main"), "`lint.linter.run` fails").looked_up()
+    assert "`lint.linter.run` is defined at lint/linter.py:1" in told(shown)
+
+
+def test_of_lines_that_hold_a_name_eight_are_told_code_before_pages_and_tests(
+    tmp_path: Path,
+) -> None:
+    used = "from app.pager import Pager\n\nP = Pager()\n"
+    users = {"tests/a_test.py": used, "docs/a.md": "The Pager.\n" * 2, "app/use.py": used}
+    users |= {f"tests/test_{n}.py": "from app.pager import Pager\n" for n in range(5)}
+    large = f"{CORE}{LARGE[:60_000]}"
+    here = repository(tmp_path, {"app/big.py": large, **users})
+    found = PromptFiles(here, here.commit_id("main"), "`Pager` fails").looked_up()
+    paths = re.findall(r"^- (.*?):\d+: ", told(found), re.MULTILINE)
+    kinds = [path.partition("/")[0] for path in paths]
+    assert len(paths) <= 8
+    assert kinds == sorted(kinds, key=["app", "docs", "tests"].index)

@@ -59,7 +59,7 @@ _FOR_TASK = _Room(20_000, 4_200)
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 5
 _CODE_FOR_REQUEST = 600
-_TESTS_FOR_REQUEST = 2_400
+_TESTS_FOR_REQUEST = 900
 """Characters of each further file behind the request: enough to see how its tests are written."""
 
 _PROSE_FOR_REQUEST = 200
@@ -233,11 +233,13 @@ class PromptFiles:
         something is named.
         """
         cited = self._cite_lines(path, meant)
+        # Of tests only a few are shown behind the request.
+        known = path in self._shown and not belongs_to_tests(path)
         return FileFocus(
             cited,
             () if path in spared else meant.names,
             tuple(self._about),
-            named_only=(path in self._shown and bool(cited or meant.names)) or path in spared,
+            named_only=(known and bool(cited or meant.names)) or path in spared,
             head=not edited or path in edited,
             tail=path in edited and belongs_to_tests(path),
         )
@@ -257,9 +259,10 @@ class PromptFiles:
             return InputFile(name=path, text=rule.text, kind="file", shown_as=part)
         before = self._shown.get(path, ())
         part = excerpt(path, text, wanted, room, without=before)
-        if not part.spans:
+        if not part.text:
             return None
-        self._shown[path] = (*before, *part.spans)
+        if part.spans:
+            self._shown[path] = (*before, *part.spans)
         as_shown = ", ".join(filter(None, (as_shown, part.part)))
         return InputFile(
             name=path, text=part.text, kind="file", shown_as="" if as_shown == path else as_shown

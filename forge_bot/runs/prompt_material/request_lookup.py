@@ -44,7 +44,7 @@ _COMMON = 80
 _COMMON_UNDEFINED = 40
 
 _USES_OF_A_NAME = 12
-_USES_TOLD = 16
+_USES_TOLD = 8
 _LINE = 100
 
 Use = tuple[str, int, str]
@@ -77,14 +77,14 @@ class RequestLookup(NamedTuple):
         if self.likely and not any(self.defined.values()):
             yield "Most likely files by their words, best first:"
             yield from (f"- {path}" for path in self.likely[:_LIKELY_TOLD])
-        listed_uses: dict[Use, None] = {}
-        cut: list[str] = []
         own = {name: uses for name, uses in self.uses.items() if self.defined.get(name)}
-        for name, uses in sorted((own or self.uses).items(), key=lambda pair: len(pair[1])):
-            hidden = [use for use in uses if not _is_shown(use, shown)]
-            if len(hidden) <= min(_USES_OF_A_NAME, _USES_TOLD - len(listed_uses)):
-                listed_uses.update(dict.fromkeys(hidden))
-            else:
+        rare_first = sorted((own or self.uses).items(), key=lambda pair: len(pair[1]))
+        hidden = [{use for use in uses if not _is_shown(use, shown)} for _, uses in rare_first]
+        few = {use: None for uses in hidden if len(uses) <= _USES_OF_A_NAME for use in sorted(uses)}
+        listed_uses = sorted(few, key=self._place_of)[:_USES_TOLD]
+        cut: list[str] = []
+        for (name, uses), unseen in zip(rare_first, hidden, strict=True):
+            if not unseen <= {*listed_uses}:
                 files = several(len({path for path, *_ in uses}), "file")
                 cut.append(f"`{as_searched(name)}` ({several(len(uses), 'line')} in {files})")
         if listed_uses:
@@ -94,6 +94,11 @@ class RequestLookup(NamedTuple):
         elif cut:
             yield f"Too many lines to be shown hold these names; search for {', '.join(cut)}."
         yield from (f"- {path}:{line}: {text.strip()[:_LINE]}" for path, line, text in listed_uses)
+
+    def _place_of(self, use: Use) -> tuple[bool, bool, bool]:
+        """Return the place of a line: definitions first, then code, pages and tests."""
+        defines = any(use[:2] in hits for hits in self.defined.values())
+        return not defines, belongs_to_tests(use[0]), is_prose(use[0])
 
 
 def _is_shown(use: Use, shown: Mapping[str, Sequence[tuple[int, int]]]) -> bool:
