@@ -59,7 +59,7 @@ _FOR_TASK = _Room(20_000, 4_200)
 _LEAST = 3_000
 _LIKELY_FOR_TASK = 5
 _CODE_FOR_REQUEST = 600
-_TESTS_FOR_REQUEST = 900
+_TESTS_FOR_REQUEST = 1_500
 """Characters of each further file behind the request: enough to see how its tests are written."""
 
 _PROSE_FOR_REQUEST = 200
