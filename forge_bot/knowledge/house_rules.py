@@ -63,7 +63,7 @@ _COMMAND = re.compile(
 _NO_TEXT = re.compile(r"(?s)(?: {4}|\s*[`<]).*|#+ [^\n]*|[^\n]+\n([=~^*-])\1+|.*:\s*")
 """A paragraph that is code, a picture, a heading, or only leads to what follows."""
 
-_CODE_BLOCK = re.compile(r"(?ms)^\s*(```|~~~).*?^\s*\1[^\n]*$")
+_CODE_BLOCK = re.compile(r"(?ms)^ *(```|~~~).*?^ *\1[^\n]*$")
 _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+\.)\s)")
 
 _RELEASING = re.compile(

@@ -36,7 +36,7 @@ from forge_bot.values import Frozen, Inspection, Problem, TaskId, Verdict
 
 _HIDDEN = (
     "it holds what a reader is not shown: {what}; take it out, or put it into backticks or a code"
-    " block so that it is seen"
+    " block so that it is seen; `|` in a table's cell is written `\\|`, in code too"
 )
 
 
