@@ -112,6 +112,9 @@ class _Conversation:
     attempt: int = 1
     last: StopReason | None = None
     rejected: Work | None = None
+    unfit: Work | None = None
+    """The last answer, where only some of its edits could not be made: the `misfits`."""
+    misfits: tuple[int, ...] = ()
     complaints: tuple[str, ...] = ()
     tries: tuple[TryOutcome, ...] = ()
 
@@ -188,8 +191,12 @@ class _Conversation:
         """Return a change behind the edits before it that were red, unless it repeats any of them
         or only it alone fits. Its empty document stands for the one before.
         """
+        if not isinstance(answer, Change):
+            return answer
+        if isinstance(self.unfit, Change):
+            answer = model_answers.put_right(self.unfit, answer, self.misfits)
         before = self.rejected if self.tries else None
-        if not isinstance(answer, Change) or not isinstance(before, Change):
+        if not isinstance(before, Change):
             return answer
         if not answer.artifact_markdown.strip():
             answer = answer.model_copy(update={"artifact_markdown": before.artifact_markdown})
@@ -203,6 +210,8 @@ class _Conversation:
         cannot be edited ends the conversation, so that a person is told.
         """
         complaints = tuple(await asyncio.to_thread(self.check, answer))
+        self.misfits = model_answers.unfit_edits(complaints)
+        self.unfit = answer if self.misfits else None
         if not complaints:
             return not self._is_tried(answer) or await self._runs(answer)
         if not self.tries:

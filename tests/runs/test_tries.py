@@ -108,6 +108,23 @@ def test_after_red_edits_an_empty_document_stands_for_the_one_before(tmp_path: P
     assert "As asked." in document(here)
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["alone", "with the others"])
+def test_an_edit_that_cannot_be_made_is_corrected_and_the_others_stand(
+    tmp_path: Path, *, whole: bool
+) -> None:
+    other = replaced("lib/triple.py", "3 * x", "x * 3")
+    second = done(*([other] if whole else []), RIGHT)
+    again = {**second, "artifact_markdown": ""}
+    here, model = stage(tmp_path), talker(done(replaced("lib/double.py", "4", "5"), other), again)
+    assert here.go_on(model)[0] is Outcome.DONE
+    told = model.asked("1")[-1].messages[-1].text
+    assert "Edit 1, replace lib/double.py" in told
+    assert "Answer with a Change of these edits alone" in told
+    assert here.files()["lib/double.py"] == "def double(x):\n    return x + x"
+    assert here.files()["lib/triple.py"] == "def triple(x):\n    return x * 3"
+    assert "As asked." in document(here)
+
+
 @pytest.mark.slow
 def test_what_stays_red_goes_back_three_times_and_then_to_the_reviewer(tmp_path: Path) -> None:
     here = stage(tmp_path)
