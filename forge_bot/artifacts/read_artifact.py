@@ -10,6 +10,7 @@ from pydantic import Field
 
 from forge_bot.artifacts.markdown import Block, BlockKind, blocks_below, read_blocks, sections_where
 from forge_bot.artifacts.tasks import read_tasks
+from forge_bot.artifacts.test_paths import is_page
 from forge_bot.text_format import cut, gist, one_line
 from forge_bot.values import Finding, Frozen, Inspection, Problem, Severity, Verdict
 
@@ -275,6 +276,11 @@ class Requirement(Frozen):
     def ids(self) -> tuple[str, ...]:
         numbers = _IDS.match(self.text)
         return tuple(re.findall(r"[A-Z]-\d+", numbers[0])) if numbers is not None else ()
+
+    @property
+    def only_pages(self) -> bool:
+        """Whether pages of documentation alone meet it, which no test shows."""
+        return bool(self.files) and all(map(is_page, self.files))
 
     @property
     def is_number(self) -> bool:

@@ -12,7 +12,7 @@ from forge_bot.artifacts.read_artifact import (
     read_requirements,
     with_requirement_words,
 )
-from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
+from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.engine.state import State, TaskStatus
 from forge_bot.interaction.commit_links import short
 from forge_bot.interaction.fit_comment import Rows
@@ -135,8 +135,8 @@ class _Row:
         counted = {*requirement.tests} & {*passed, *check.failed, *check.not_run}
         self.counted, self.green = len(counted), len(counted & passed)
         self.by_present_tests = requirement.by_present_tests
-        pages = bool(requirement.files) and all(map(is_page, requirement.files))
-        self.only_pages = pages or (not counted and _OF_PAGES.search(self.text) is not None)
+        by_words = not counted and _OF_PAGES.search(self.text) is not None
+        self.only_pages = requirement.only_pages or by_words
         self.red = sum(any(names_test(name, test) for test in red) for name in counted)
 
     @property

@@ -88,9 +88,12 @@ def overview(run: Run, asked: Checkpoint) -> Overview:
 def _count_tested(texts: Iterable[str]) -> str:
     """Return of how many requirements reviews name tests, and the first ones without."""
     rows = [row for text in texts for row in read_requirements(text)]
-    bare = [f"“{row.text}”" for row in rows if not (row.tests or row.by_present_tests)]
-    counts = say("question.tested", tested=len(rows) - len(bare), count=len(rows)) if rows else ""
-    return counts + (say("question.not_tested", names=listed(bare[:3])) if bare else "")
+    code = [row for row in rows if row.tests or not row.only_pages]
+    bare = [f"“{row.text}”" for row in code if not (row.tests or row.by_present_tests)]
+    counts = say("question.tested", tested=len(code) - len(bare), count=len(code)) if code else ""
+    counts += say("question.not_tested", names=listed(bare[:3])) if bare else ""
+    pages = len(rows) - len(code)
+    return counts + (say("question.pages", count=pages) if code and pages else "")
 
 
 def _count_lines(patch: str) -> str:

@@ -12,7 +12,7 @@ from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
 
-MOST_RISKS, MOST_FINDINGS = 6, 6
+MOST_RISKS, MOST_FINDINGS, MOST_CORRECTED = 6, 6, 2
 _ALL_FINDINGS = 20
 _LONGEST_DIFFERENCE = 900
 _LONGEST_DECISION = 2_000
@@ -29,6 +29,8 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
     shown = max(MOST_RISKS, len(data.risks))
     heaviest = sorted(data.findings, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
     most = MOST_FINDINGS if overview.spent else _ALL_FINDINGS
+    corrected = [finding for finding in heaviest if finding.is_corrected]
+    told = [one for one in heaviest if one not in corrected[MOST_CORRECTED:]][:most]
     return render(
         "parts.first_screen",
         overview=overview,
@@ -39,8 +41,8 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         risks=risks[:shown],
         more_risks=len(risks) - len(risks[:shown]),
         reviews=[(verdict_words(review.verdict), review) for review in overview.reviews],
-        findings=heaviest[:most],
-        more_findings=len(heaviest) - len(heaviest[:most]),
+        findings=told,
+        more_findings=len(heaviest) - len(told),
         requirements=data.requirements,
     )
 

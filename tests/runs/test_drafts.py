@@ -168,6 +168,26 @@ def test_a_reviewer_corrects_the_draft_itself_and_the_person_is_shown_the_correc
     assert "- Corrected by the reviewer: the message names nobody.\n" in body
 
 
+TABLE = """| Requirement | Files | Tests | State |
+|---|---|---|---|
+| R-1: nobody | `rota/schedule.py` | `test_before` | met |
+| R-2: documented | `README.md` | | met |
+"""
+
+
+def test_the_question_shows_two_corrections_whole_and_counts_pages_apart(sample: Sample) -> None:
+    findings = [f"[MINOR] word {n} was wrong. Corrected." for n in range(4)]
+    review = script.review("APPROVE_WITH_NOTES", *findings, extra=["Requirements"])
+    text = str(review["artifact_markdown"]).replace("All of it.", TABLE)
+    model = asked(sample, review={"artifact_markdown": text, "edits": [MENDED]})
+    first = sample.forge("resume", "--model", model).out.partition("Answers, at a terminal")[0]
+    shown = " ".join(first.split())
+    counted = "1 of 1 requirements have a test, 1 is documentation"
+    assert f"4 findings corrected in the draft; {counted}" in shown
+    assert first.count("🔧") == 2
+    assert "… and 2 more in the documents" in shown
+
+
 UNTRUE = "Days before the rota begins are an error of the caller."
 ASKING = markdown("architect", TITLE).replace(
     "## Decisions\n\nSomething true.",
