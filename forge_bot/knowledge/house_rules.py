@@ -23,7 +23,9 @@ _TOP = 200
 _EXAMPLES = 3
 _FOLDERS = (*sorted(GUIDE_FOLDERS), ".gitlab/", "doc/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
-_GUIDES = names("agents claude gemini .cursorrules copilot-instructions contributing contribute hacking style")
+_GUIDES = names(
+    "agents claude gemini .cursorrules copilot-instructions contributing contribute hacking style"
+)
 _FOR_PEOPLE = names("contribut hacking style")
 _CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
 _PART_OF_CHANGELOG = re.compile(r"(?:changelog|changes|history)[-_.].+\.(?:md|rst|txt)")
