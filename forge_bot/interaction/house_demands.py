@@ -24,7 +24,7 @@ TOWNCRIER = ("towncrier.toml", "pyproject.toml")
 _SIGN_OFF = re.compile(
     r"signed-off-by|developer certificate of origin|\bDCO\b|--signoff", re.IGNORECASE
 )
-_NEWS = r"\b(?:changelog|changes\.|history\.|news\.)"
+_NEWS = r"\b(?:changelog|(?:changes|history|news)\.(?=\w))"
 _CHANGELOG = re.compile(
     rf"\b(?:add|updat|writ|includ|creat|entr|mention)\w*[^.\n]{{0,60}}{_NEWS}", re.IGNORECASE
 )

@@ -240,7 +240,8 @@ def plain_name(name: str) -> str:
 
 def names_test(name: str, test: str) -> bool:
     """Return whether a document's name is that of a reported test, of a part of it, of its class
-    or of its file: `test_a` and `tests/a.py::A` of `tests/a.py::A::test_a[1]`.
+    or of its file: `test_a` and `tests/a.py::A` of `tests/a.py::A::test_a[1]`. The package
+    `parameterized` writes the cases of `test_a` as `test_a_0` and `test_a_1_words`.
     """
     plain = plain_name(name)
     plain = plain if " " in plain else _CASES.sub("", plain)
@@ -252,7 +253,10 @@ def names_test(name: str, test: str) -> bool:
         # unittest names a file as a module.
         return True
     words = re.escape(_STEPS.sub(":", plain)).replace("…", ".*")
-    return re.search(rf"(?:^|[^\w]){words}(?=$|[:\[(/]| \()", _STEPS.sub(":", test)) is not None
+    return (
+        re.search(rf"(?:^|[^\w]){words}(?:_\d+(?:_\w+)?)?(?=$|[:\[(/]| \()", _STEPS.sub(":", test))
+        is not None
+    )
 
 
 def is_listed(name: str, passed: Collection[str]) -> bool:

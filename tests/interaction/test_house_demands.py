@@ -15,6 +15,8 @@ TOWNCRIER = '[tool.towncrier]\ndirectory = "changelog.d"\n'
         ("Sign your commits off (`git commit --signoff`).", "", [], False, ["sign off: no"]),
         ("By the Developer Certificate of Origin …", "", [], True, ["sign off: yes"]),
         ("Add an entry to the changelog.", "", [], False, ["CHANGELOG.md: no"]),
+        ("Add an entry to HISTORY.md.", "", [], False, ["CHANGELOG.md: no"]),
+        ("Add docs and tests for your changes. Untested ones wait.", "", [], False, []),
         ("Add an entry to the changelog.", "", ["CHANGELOG.md"], False, ["CHANGELOG.md: yes"]),
         ("Do not update the changelog; releases do.", "", [], False, []),
         ("Never add to CHANGES.rst by hand.", "", [], False, []),
