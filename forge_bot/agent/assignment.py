@@ -100,6 +100,14 @@ HEADING = "Tests After the Edits"
 _NAMED = 10
 
 
+class FormattedFile(Frozen):
+    """A file of edits as the project's own formatter leaves it."""
+
+    path: str
+    before: str = Field(description="git's id of the file as it was edited")
+    text: str
+
+
 class TryOutcome(Frozen):
     """The outcome of the project's commands after some edits, beside the commit before them."""
 
@@ -117,11 +125,15 @@ class TryOutcome(Frozen):
     weakened: tuple[str, ...] = Field(
         default=(), description="tests that the edits delete, skip or weaken, a sentence each"
     )
+    formatted: tuple[FormattedFile, ...] = Field(default=(), description="files of the edits")
+    formatting: tuple[str, ...] = Field(default=(), description="by which command, as sentences")
     seconds: float = Field(default=0.0, description="how long the commands took; 0 if none ran")
 
     def redacted(self, strike: Callable[[str], str]) -> "TryOutcome":
         """Return the outcome with secrets struck out of the commands' words."""
-        return self.replace(
+        struck = any(strike(file.text) != file.text for file in self.formatted)
+        outcome = self.replace(formatted=(), formatting=()) if struck else self
+        return outcome.replace(
             red=tuple(map(strike, self.red)),
             words=strike(self.words),
             weakened=tuple(map(strike, self.weakened)),
@@ -139,22 +151,20 @@ def _section(tries: Sequence[TryOutcome]) -> str:
     if not tries:
         return ""
     last = tries[-1]
-    weakened = [f"- Weakens tests, which the reviewer judges: {fact}." for fact in last.weakened]
+    facts = [f"- Weakens tests, which the reviewer judges: {fact}." for fact in last.weakened]
+    facts += [f"- {fact}" for fact in last.formatting]
     lines = [f"## {HEADING}", "", "Our own process ran the project's commands on the edits.", ""]
     if not any(outcome.red for outcome in tries):
         green = ["- Nothing is newly red.", *_show_ran(last)]
-        sentences = [*weakened, *(green if last.ran and not last.untold else ())]
+        sentences = [*facts, *(green if last.ran and not last.untold else ())]
         return "\n".join([*lines, *sentences]) + "\n" if sentences else ""
     back = [outcome for outcome in tries[: -1 if last.red else None] if outcome.red]
     lines += [f"- Went back to the implementer: {outcome.summary}." for outcome in back]
     if last.red:
         lines += [f"- Still newly red: {named(last.red)}."]
     elif back:
-        lines += [
-            "- Nothing is newly red after the last edits.",
-            *_show_ran(last),
-        ]
-    lines += weakened
+        lines += ["- Nothing is newly red after the last edits.", *_show_ran(last)]
+    lines += facts
     if last.red:
         lines += ["", "What the commands say:", "", last.words]
     return "\n".join(lines) + "\n"

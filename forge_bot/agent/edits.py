@@ -88,6 +88,14 @@ class Folder:
             shown, why = printable(path, _PATH_SHOWN), error.strerror
             raise PathEscapes(f"{shown} cannot be read: {why}.") from None
 
+    def text(self, path: str) -> str:
+        """Return the text of a file in UTF-8; empty for all else, and for a larger file."""
+        try:
+            data = self.read(path) or b""
+            return data.decode() if len(data) <= _MOST_BYTES and b"\0" not in data else ""
+        except (PathEscapes, UnicodeDecodeError):
+            return ""
+
     def _bytes(self, path: str, name: str) -> bytes | None:
         place = self._root / name
         if place.is_symlink() or inside(self._root, path) != self._root.resolve() / name:

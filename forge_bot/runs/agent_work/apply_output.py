@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from forge_bot.agent.assignment import HEADING as TRIES
+from forge_bot.agent.assignment import FormattedFile
 from forge_bot.agent.edits import EditPlan, Folder, plan_edits
 from forge_bot.agent.model_answers import Change, Document, Edit
 from forge_bot.artifacts.design_outline import read_open_decisions
@@ -162,9 +163,10 @@ class OutputApplier:
         answer: Document | Change,
         usage: Usage,
         tree: Tree,
+        formatted: Sequence[FormattedFile] = (),
     ) -> tuple[ArtifactWritten, tuple[str, ...]]:
-        """Write an answer's document and edits. Return the report on it, and the paths outside the
-        workspace that belong to its commit.
+        """Write an answer's document and edits, with the files that were formatted. Return the
+        report on it, and the paths outside the workspace that belong to its commit.
 
         `tree` is where the agent worked. If that is a tree of its own, its changes are merged into
         the run's; raises MergeConflict, with nothing written, when they do not fit together with
@@ -177,7 +179,7 @@ class OutputApplier:
             plan = self.plan(answer, tree)
         if self._why_no_correction(inspection.verdict, plan):
             plan = AnswerPlan()
-        files = self.merged(plan.files, tree)
+        files = self.merged(_with_formatting(plan.files, formatted), tree)
         text, *_ = contract.split(answer.artifact_markdown)
         report = self._write_artifact(action, task, text, inspection, usage)
         if may_draft(self.run.pipeline, self.run.state, action.phase):
@@ -330,3 +332,9 @@ class OutputApplier:
             self.run.tree.discard(paths)
             raise GitFailed(f"{DRAFT} changes protected files: {', '.join(held)}.")
         return paths
+
+
+def _with_formatting(files: Files, formatted: Sequence[FormattedFile]) -> Files:
+    """Return files as they were formatted; one with other bytes since stays as it is."""
+    known = {(file.path, file.before): file.text.encode() for file in formatted}
+    return tuple((path, data and known.get((path, blob_id(data)), data)) for path, data in files)

@@ -181,7 +181,8 @@ class AgentReports:
             unfit = FailureReason.UNFIT
             return _report_failure(action, task, finished, unfit, _why_not(finished)), ()
         try:
-            return self.applier.land(action, task, answer, finished.usage, worktree.tree)
+            formatted = tries[-1].formatted if tries else ()
+            return self.applier.land(action, task, answer, finished.usage, worktree.tree, formatted)
         except MergeConflict as conflict:
             words = (
                 "Another task, done at the same time, changed the same place; start from the files"

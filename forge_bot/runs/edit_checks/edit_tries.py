@@ -1,17 +1,20 @@
 """Runs the project's commands right after a task's edits, before a reviewer is asked.
 The edits are made in the tree where commands judge, as a commit that is on no branch. What is newly
-red, compared with the run's baseline, goes back to whoever made them.
+red, compared with the run's baseline, goes back to whoever made them, unless a formatter mends it.
 """
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from posixpath import basename
 
-from forge_bot.agent.assignment import TryOutcome, named
+from forge_bot.agent.assignment import FormattedFile, TryOutcome, named
+from forge_bot.agent.edits import Folder
 from forge_bot.agent.model_answers import fenced
 from forge_bot.engine.phases import DRAFT
 from forge_bot.errors import CannotJudge
-from forge_bot.git import Tree
+from forge_bot.git import Tree, blob_id
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
@@ -42,6 +45,7 @@ _SUBJECT = {
     CommandName.LINT: "linters are",
 }
 
+_FORMATTERS = {"black", "isort", "prettier", "rustfmt", "ruff format", "cargo fmt"}
 Files = Sequence[tuple[str, bytes | None]]
 """Files by name as edits leave them; None for those that go."""
 
@@ -75,22 +79,30 @@ class JudgedEdits:
     project: Project
     place: Tree
     until: float
+    files: Files = ()
+    formatted: dict[str, FormattedFile] = field(default_factory=dict[str, FormattedFile])
+    formatting: list[str] = field(default_factory=list[str])
     untold: list[str] = field(default_factory=list[str])
     ran: list[str] = field(default_factory=list[str])
     green: list[str] = field(default_factory=list[str])
 
     def all_red(self, baseline: Sequence[CommandResult]) -> Iterator[NewlyRed]:
-        """Yield the commands that are newly red: a build alone, else tests and linters."""
+        """Yield the commands that are newly red: a build alone, else tests, formatters, linters."""
         for name in (CommandName.BUILD, CommandName.TEST, CommandName.LINT):
-            for before in [result for result in baseline if result.name is name]:
-                if (red := self._find_red(before)) is not None:
+            known = [result for result in baseline if result.name is name]
+            for before in sorted(known, key=lambda result: not formatting_words(result.argv)):
+                noted = len(self.ran)
+                red = self._find_red(before)
+                if red is not None and self._format(before):
+                    del self.ran[noted:]
+                    red = self._find_red(before)
+                if red is not None:
                     yield red
                     if name is CommandName.BUILD:
                         return
 
     def _find_red(self, before: CommandResult) -> NewlyRed | None:
-        left = min(self.until - time.monotonic(), self.run.config.command_seconds)
-        if not (limit := _limit_of(before, left)):
+        if not (limit := self._limit_of(before)):
             words, seconds = command_line(before.argv), self.run.config.tries.seconds
             untold = f"`{words}` did not run: the {seconds:g} seconds for it are too few."
             self.untold.append(untold)
@@ -101,6 +113,36 @@ class JudgedEdits:
         self._note(before, now)
         failing = self._without_flaky(now, newly_failing(before, now), limit)
         return NewlyRed(before, now, failing, tuple(output.splitlines())) if failing else None
+
+    def _format(self, before: CommandResult) -> bool:
+        """Run the formatter of a linter's check, and show the files of the edits as it leaves them;
+        return whether any is another. Those that the check complained about before stay.
+        """
+        argv, seconds = formatting_words(before.argv), self._limit_of(before)
+        complaints, commit = " ".join(before.failures), self.place.commit_id()
+        files = {path: data for path, data in self.files if data and path not in complaints}
+        if before.name is not CommandName.LINT or not (argv and seconds and files):
+            return False
+        self._show(commit)
+        read, new = Folder(self.place.path).text, dict[str, FormattedFile]()
+        shown = {path: read(path) for path in files}
+        with suppress(CannotJudge):
+            ended = self.project.run_in(self.place, before.name, argv, seconds).result
+            for path in files if ended.exit_code == 0 else ():
+                if (text := read(path)) not in {"", shown[path]}:
+                    new[path] = FormattedFile(path=path, before=blob_id(files[path]), text=text)
+        if new:
+            self.formatted |= new
+            self.formatting.append(f"`{command_line(argv)}` formatted {named([*new])}.")
+            made = [(path, file.text.encode()) for path, file in new.items()]
+            commit = commit_on(self.run.repository.root, commit, made)
+        self._show(commit)
+        return bool(new)
+
+    def _show(self, commit: str) -> None:
+        """Show a commit's files in place of what commands made of them; all else stays."""
+        self.place.remove_nested()
+        self.run.repository.show_commit(self.place.path, commit)
 
     def _note(self, before: CommandResult, now: CommandResult) -> None:
         """Record how a command ended, how many tests ran, and which of them turned green."""
@@ -147,13 +189,25 @@ class JudgedEdits:
         red = bool(again.exit_code) and not again.failures
         return [] if red else [name for name in names if name not in again.failures]
 
+    def _limit_of(self, before: CommandResult) -> float:
+        """Return how long a command may run of the time that is left, by the time that it took
+        before; 0 if it would need more. Edits that never end leave time to the next.
+        """
+        left = min(self.until - time.monotonic(), self.run.config.command_seconds)
+        took = before.duration_ms / 1000
+        return 0 if took >= left else min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
 
-def _limit_of(before: CommandResult, left: float) -> float:
-    """Return how long a command may run of the time that is left, by the time that it took before
-    the edits; 0 if it would need more. Edits that never end should not take the time of the next.
-    """
-    took = before.duration_ms / 1000
-    return 0 if took >= left else min(left, max(_LEAST_SECONDS, took * _TIMES_AS_LONG))
+
+def formatting_words(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that format what a formatter's check checks; none for other commands."""
+    for at, name in enumerate(map(basename, argv), 1):
+        rest = argv[at:]
+        if name in _FORMATTERS or " ".join((name, *rest[:1])) in _FORMATTERS:
+            checks = {"--check", "--check-only", "-c"} if name == "isort" else {"--check"}
+            instead = dict.fromkeys(checks, "--write" if name == "prettier" else "")
+            words = (instead.get(word, word) for word in rest if word != "--diff")
+            return (*argv[:at], *filter(None, words)) if checks.intersection(rest) else ()
+    return ()
 
 
 def outcome_of(reds: Sequence[NewlyRed]) -> TryOutcome:
@@ -213,7 +267,7 @@ class EditTries:
         """
         repository = self.run.repository
         base = repository.commit_id(base)
-        return self._outcome(task, base, commit_on(repository.root, base, files), seconds)
+        return self._outcome(task, base, commit_on(repository.root, base, files), seconds, files)
 
     def patch(self, task: TaskId, name: str, without: Sequence[str] = ()) -> TryOutcome:
         """Run the commands on a patch for a task that a person approved; they ran on a draft before
@@ -235,18 +289,22 @@ class EditTries:
         own = (commit.id for commit in commits if ("Forge-Task", task) in commit.trailers)
         return self.run.repository.commit_id(f"{next(own)}^")
 
-    def _outcome(self, task: TaskId | None, base: str, made: str, seconds: float) -> TryOutcome:
-        ran = self._run_checks(task, base, made, seconds) if self._tested else TryOutcome()
+    def _outcome(
+        self, task: TaskId | None, base: str, made: str, seconds: float, files: Files = ()
+    ) -> TryOutcome:
+        ran = self._run_checks(task, base, made, seconds, files) if self._tested else TryOutcome()
         weakened = weakened_in(self.run, base, made)
         return ran.replace(weakened=(*weakened.unnamed, *weakened.named))
 
-    def _run_checks(self, task: TaskId | None, base: str, made: str, seconds: float) -> TryOutcome:
+    def _run_checks(
+        self, task: TaskId | None, base: str, made: str, seconds: float, files: Files
+    ) -> TryOutcome:
         if any(result.exit_code != 0 for result in self.project.set_up()):
             return TryOutcome(untold="The setup failed.")
         began = time.monotonic()
         try:
             with self.project.trial(made) as place:
-                edits = JudgedEdits(self.run, self.project, place, began + seconds)
+                edits = JudgedEdits(self.run, self.project, place, began + seconds, files)
                 reds = [*edits.all_red(self._baseline())]
             state = self.run.state.task(task)
             mends = state is not None and bool(state.origin)
@@ -258,6 +316,8 @@ class EditTries:
             green=tuple(edits.green),
             ran=tuple(edits.ran),
             untold=" ".join(edits.untold),
+            formatted=tuple(edits.formatted.values()),
+            formatting=tuple(edits.formatting),
             seconds=round(time.monotonic() - began, 3),
         )
 
@@ -279,6 +339,8 @@ class EditTries:
     def say(self, task: TaskId | None, outcome: TryOutcome, agent: str, *, last: bool) -> None:
         """Show a person the outcome of a try, unless all is green."""
         whose = f"task {task}" if task is not None else "the draft"
+        if outcome.formatting:
+            self.tell(Message(text=f"after the edits of {whose}: {' '.join(outcome.formatting)}"))
         if outcome.red:
             then = "the reviewer is told" if last else f"sent back to the {agent}"
             text = outcome.summary.replace(" red", f" red after the edits of {whose}", 1)
