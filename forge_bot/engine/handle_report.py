@@ -83,7 +83,7 @@ def reenter_phase(pipeline: Pipeline, state: State, at: datetime) -> State:
 
 def _expect(pipeline: Pipeline, state: State, name: str) -> None:
     wave = state.wave
-    phase = state.current_phase if wave is None else phase_of_wave(pipeline, wave).id
+    phase = state.current_phase if wave is None else phase_of_wave(pipeline, review=wave.review).id
     outstanding = action_id(state, phase)
     if state.gate is not None or name != outstanding:
         waiting = f"an answer at {state.gate.name}" if state.gate is not None else outstanding
