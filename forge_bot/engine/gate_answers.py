@@ -1,7 +1,6 @@
 """Apply a person's answer at each kind of gate."""
 
 from datetime import datetime
-from typing import assert_never
 
 from forge_bot.engine import call_records
 from forge_bot.engine.external_events import CHECKS
@@ -48,8 +47,6 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
             return _approve(pipeline, state, gate, answer)
         case Answer.REJECT | Answer.ANSWER:
             return _reject(pipeline, state, gate, answer)
-        case _:
-            assert_never(answer.answer)
 
 
 def continue_with_budget(pipeline: Pipeline, state: State, at: datetime) -> State:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import assert_never
 
 from forge_bot.engine import call_records
 from forge_bot.engine.gates import ask_to_post, open_decision
@@ -72,8 +71,6 @@ def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> 
             return ask_to_post(pipeline, state), "asked before anything is posted"
         case ActionFailed():
             return _fail_action(pipeline, state, report), f"failed: {report.message}"
-        case _:
-            assert_never(report)
 
 
 def reenter_phase(pipeline: Pipeline, state: State, at: datetime) -> State:

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Collection, Sequence
-from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import FOLLOW_UP
@@ -49,8 +48,6 @@ class ChangeInputs:
                 return [files, InputFile(name="log of the run", text=self.log(), kind="output")]
             case "none":
                 return []
-            case _:
-                assert_never(phase.changes)
 
     @property
     def base(self) -> str:
