@@ -12,12 +12,8 @@ _PACKAGE = Path(__file__).parent
 
 def templates() -> Path:
     """Folder with `pipelines/`, `prompts/` and `demo/`."""
-    packaged = _PACKAGE / "templates"
-    return (
-        packaged
-        if packaged.is_dir() and not (_PACKAGE.parent / "templates").is_dir()
-        else _PACKAGE.parent / "templates"
-    )
+    packaged, beside = _PACKAGE / "templates", _PACKAGE.parent / "templates"
+    return packaged if packaged.is_dir() and not beside.is_dir() else beside
 
 
 def state_home() -> Path:

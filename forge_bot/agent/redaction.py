@@ -64,11 +64,8 @@ def encoded_forms(value: str) -> tuple[str, ...]:
 
 def _lines(value: str) -> list[str]:
     lines = [line.strip() for line in value.splitlines()]
-    return (
-        [line for line in lines if len(line) >= _SHORTEST_LINE and not line.startswith(_NO_SECRET)]
-        if len(lines) > 1
-        else []
-    )
+    long = [line for line in lines if len(line) >= _SHORTEST_LINE] if lines[1:] else []
+    return [line for line in long if not line.startswith(_NO_SECRET)]
 
 
 def _base64(raw: bytes) -> list[str]:

@@ -200,20 +200,13 @@ class _Visit:
         The reply is written there, unless it is `written` in a comment of its own.
         """
         wake = self.around.wake
-        if wake.operation == RequestedOperation.START and wake.tracking_comment is not None:
-            begun = next(
-                (
-                    comment
-                    for comment in self.forge.comments(wake.issue)
-                    if comment.id == wake.tracking_comment
-                ),
-                None,
-            )
-            if begun is not None and begun.body.startswith(BEGUN):
+        if wake.operation != RequestedOperation.START or wake.tracking_comment is None:
+            return
+        for comment in self.forge.comments(wake.issue):
+            if comment.id == wake.tracking_comment and comment.body.startswith(BEGUN):
                 text = say("gate.not_begun") if written else reply.alert()
-                self.forge.edit_comment(
-                    begun.id, f"{text}\n\n{markers.tracking('', str(wake.issue))}"
-                )
+                mark = markers.tracking("", str(wake.issue))
+                self.forge.edit_comment(comment.id, f"{text}\n\n{mark}")
 
     def _outputs(self, outcome: Outcome) -> dict[str, str]:
         """Return the outputs of the step.
@@ -222,17 +215,15 @@ class _Visit:
         Temporal: `occasion` names the problem, and `seconds` is the time until it may be over.
         """
         handed_over = self.supervisor.handed if self.supervisor is not None else None
-        values = {
+        return {
             "outcome": outcome.name.lower() if handed_over is None else "working",
             "issue": str(self.around.wake.issue),
             "branch": self.info.branch if self.info is not None else "",
             "pull-request": self._pull_request,
             "occasion": self._reply.occasion if self._reply is not None else "",
             "seconds": str(self._reply.seconds or "") if self._reply is not None else "",
+            **({"handed": handed_over.model_dump_json()} if handed_over is not None else {}),
         }
-        return values | (
-            {"handed": handed_over.model_dump_json()} if handed_over is not None else {}
-        )
 
     def _track(self, reply: CommentReply | None) -> str:
         """Bring the tracking comment up to date, and return it; empty without a run."""

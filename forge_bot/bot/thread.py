@@ -27,7 +27,7 @@ from forge_bot.gate.people import (
 )
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.interaction.markdown_templates import Markdown
-from forge_bot.interaction.markers import Marker, read_marker
+from forge_bot.interaction.markers import read_marker
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_commands import approval_case
 from forge_bot.settings.approvals import (
@@ -189,8 +189,7 @@ class Thread:
     def answered(self, comment: Comment) -> bool:
         """Return whether a reply of our account names the comment."""
         return comment.id in self._replied or any(
-            mark.kind == "reply" and mark.fields.get("to") == str(comment.id)
-            for mark in self._marks()
+            self.written("reply", number, to=str(comment.id)) for number in self._comments
         )
 
     def replied(self, comment: Comment) -> None:
@@ -206,12 +205,6 @@ class Thread:
             if mark is not None and mark.is_about(kind, fields):
                 return comment
         return None
-
-    def _marks(self) -> Iterator[Marker]:
-        for comments in self._comments.values():
-            for comment in comments:
-                if self.own(comment) and (mark := read_marker(comment.body)) is not None:
-                    yield mark
 
 
 class ApprovalOutcome(NamedTuple):

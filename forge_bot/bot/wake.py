@@ -229,9 +229,8 @@ class _Look:
             if not isinstance(first, RunStarted) or not first.key.startswith(_OF_THREAD):
                 return
             if info.ended:
-                asked = [
-                    one for one in read_reports(raw, REPORTS) if isinstance(one, FollowUpAsked)
-                ]
+                reports = read_reports(raw, REPORTS)
+                asked = [one for one in reports if isinstance(one, FollowUpAsked)]
                 thread = Thread(self.forge, issue, self.inputs)
                 review = requested_changes(thread, pull, asked)
                 # What a job finds nothing in is not looked at by jobs of weeks.
@@ -251,22 +250,18 @@ class _Look:
 
     def _has_room(self, state: State, by: str, paid: tuple[Payment, ...]) -> bool:
         pause = state.pause
-        return (
-            pause is not None
-            and pause.why is PauseReason.CAP
-            and all(
-                window.left >= pause.dollars
-                for window in cap_windows(self.config.caps, paid, by, self.at)
-            )
-        )
+        if pause is None or pause.why is not PauseReason.CAP:
+            return False
+        windows = cap_windows(self.config.caps, paid, by, self.at)
+        return all(window.left >= pause.dollars for window in windows)
 
     def _with_question(self, run: WaitingRun, state: State, labelled: set[int]) -> WaitingRun:
         """Return a run with what its thread says of an open question that is old."""
         gate = state.gate
-        shown = (
-            [show for show in gate.shown if COMMENT_ANCHOR in show.via] if gate is not None else []
-        )
-        if gate is None or not shown or self.at - shown[-1].at < self.remind_after:
+        if gate is None:
+            return run
+        shown = [show for show in gate.shown if COMMENT_ANCHOR in show.via]
+        if not shown or self.at - shown[-1].at < self.remind_after:
             return run
         self._places[run.run] = f"{run.run}/{gate.name}/{gate.round}"
         if run.issue in labelled:

@@ -4,7 +4,7 @@ something is under way.
 
 import threading
 import time
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from rich.live import Live
 from rich.markup import escape
@@ -86,8 +86,6 @@ class Progress:
                 self._print_answer(notice.answer)
             case Thinking():
                 self._show_model(notice.notice, notice.task)
-            case _:
-                assert_never(notice)
 
     # -- notices
     # ----------------------------------------------------------------------------------------------
@@ -122,8 +120,6 @@ class Progress:
                 self._show_step(f"sent back: {notice.text}", task)
             case CallLost():
                 self.print_line(f"  [yellow]![/] {may_be_billed(notice.usage)}")
-            case _:
-                assert_never(notice)
 
     def _end_phase(self, notice: PhaseEnded) -> None:
         mark = "[green]✓[/]" if notice.good else "[yellow]↻[/]"

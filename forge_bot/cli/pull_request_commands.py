@@ -102,7 +102,8 @@ def _pulls(repository: Repository) -> tuple[dict[str, PullRequest] | None, tuple
 
 def _summary(told: Statistics) -> Iterator[str]:
     """Yield the sentences about all runs."""
-    counts = {name: told.ended_as(name) for name in ("merged", "closed", "open")}
+    fates = ("merged", "closed", "open")
+    counts = {name: [run for run in told.runs if run.outcome == name] for name in fates}
     offered = sum(bool(run.pull_request) for run in told.runs)
     became = ", ".join(f"{len(runs)} {name}" for name, runs in counts.items())
     known = any(counts.values())

@@ -260,16 +260,13 @@ def make_session(
         else partial(print_for_later, asks=asks)
     )
 
-    def shown(asked: Question) -> None:
-        show_question(asked, progress.console, asks=asks)
-
     return Session(
         repository,
         config,
         models,
         progress,
         ask,
-        show=shown,
+        show=partial(show_question, console=progress.console, asks=asks),
         push=ending.push or ending.open_pr,
         # Only where somebody can be asked whether it may be.
         post=poster(os.environ) if at_terminal() else None,

@@ -5,7 +5,6 @@ A typed error leaves the state as it was.
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import assert_never
 
 from forge_bot.engine import external_events, gate_answers, handle_report
 from forge_bot.engine.budget import Budget
@@ -132,8 +131,6 @@ def _after(pipeline: Pipeline, state: State, report: Report) -> State:
             after = state.replace(current_phase_status=RunStatus.ABANDONED, gate=None, wave=None)
             event = f"abandoned by {report.by} via {report.via}"
             return _move(after).logged(report.at, state.current_phase, event)
-        case _:
-            assert_never(report)
 
 
 def _add_work(pipeline: Pipeline, state: State, report: WorkReport) -> State:
@@ -172,8 +169,6 @@ def _from_outside(pipeline: Pipeline, state: State, report: ExternalEvent) -> St
             if after is state:
                 # What is outstanding stays so.
                 return after.logged(report.at, state.current_phase, event)
-        case _:
-            assert_never(report)
     return _move(after).logged(report.at, state.current_phase, event)
 
 

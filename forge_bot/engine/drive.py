@@ -4,7 +4,7 @@ the host leaves an action undone.
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Protocol, assert_never
+from typing import Protocol
 
 from forge_bot.engine.actions import (
     Action,
@@ -85,8 +85,6 @@ def _reports(host: Host, state: State, action: WorkAction | PersonAction) -> Asy
             return host.publish(state, action)
         case SpawnAgent() | WriteFile() | Exec():
             return host.perform(state, action)
-        case _:
-            assert_never(action)
 
 
 async def no_reports() -> AsyncGenerator[Report]:

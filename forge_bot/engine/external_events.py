@@ -263,11 +263,14 @@ def _reset_to_plan(task: TaskState) -> TaskState:
     What a person did outside or left out keeps its status.
     """
     settled_outside = task.spec.mode is TaskMode.HUMAN_GATE and task.status is TaskStatus.PASSED
-    return (
-        task
-        if settled_outside or task.status is TaskStatus.SKIPPED
-        else TaskState(spec=task.spec, origin=task.origin)
-    )
+    if settled_outside or task.status is TaskStatus.SKIPPED:
+        return task
+    return TaskState(spec=task.spec, origin=task.origin)
+
+
+def _is_by_agents(task: TaskState) -> bool:
+    """Return whether agents did the task."""
+    return task.spec.mode is not TaskMode.HUMAN_GATE and task.status in _DONE_BY_AGENTS
 
 
 def _drop_review(task: TaskState) -> TaskState:
@@ -276,11 +279,7 @@ def _drop_review(task: TaskState) -> TaskState:
     A task that is not implemented stays as it is, including a question about it.
     """
     waits_elsewhere = task.stuck is not None and not task.stuck.review
-    if (
-        task.spec.mode is TaskMode.HUMAN_GATE
-        or task.status not in _DONE_BY_AGENTS
-        or waits_elsewhere
-    ):
+    if waits_elsewhere or not _is_by_agents(task):
         return task
     return TaskState(spec=task.spec, origin=task.origin, status=TaskStatus.IMPLEMENTED)
 
@@ -311,9 +310,5 @@ def _has_reached(pipeline: Pipeline, state: State, phase: AnyPhase) -> bool:
     if pipeline.position(phase.id) <= pipeline.position(state.current_phase):
         return True
     # The first tasks may have been reviewed while others are still to be implemented.
-    by_agents = [
-        task
-        for task in state.tasks
-        if task.spec.mode is not TaskMode.HUMAN_GATE and task.status in _DONE_BY_AGENTS
-    ]
-    return isinstance(phase, TaskReviewPhase) and reviewed(pipeline, state) and bool(by_agents)
+    reviews = isinstance(phase, TaskReviewPhase) and reviewed(pipeline, state)
+    return reviews and any(map(_is_by_agents, state.tasks))

@@ -1,12 +1,11 @@
 """Apply a person's answer at each kind of gate."""
 
 from datetime import datetime
-from typing import assert_never
 
 from forge_bot.engine import call_records
 from forge_bot.engine.external_events import CHECKS
 from forge_bot.engine.gates import check_answer, decision_of, record_decision
-from forge_bot.engine.next_action import action_id
+from forge_bot.engine.next_action import action_id, phase_of_wave
 from forge_bot.engine.outcomes import Work, accept, after_calls, task_after_work
 from forge_bot.engine.phases import GatePhase, PublishPhase
 from forge_bot.engine.pipeline import Pipeline
@@ -48,23 +47,14 @@ def handle_answer(pipeline: Pipeline, state: State, answer: Answered) -> State:
             return _approve(pipeline, state, gate, answer)
         case Answer.REJECT | Answer.ANSWER:
             return _reject(pipeline, state, gate, answer)
-        case _:
-            assert_never(answer.answer)
 
 
 def continue_with_budget(pipeline: Pipeline, state: State, at: datetime) -> State:
     """Return the state after the budget was raised. Everything that waited for money continues."""
-    tasks = tuple(
-        (
-            task.replace(stuck=None)
-            if task.stuck is not None and task.stuck.reason is Reason.BUDGET
-            else task
-        )
-        for task in state.tasks
-    )
-    waited = tasks != state.tasks
+    waits = [task for task in state.tasks if task.stuck and task.stuck.reason is Reason.BUDGET]
+    tasks = tuple(task.replace(stuck=None) if task in waits else task for task in state.tasks)
     state = state.replace(gate=None, tasks=tasks, current_phase_status=RunStatus.IN_PROGRESS)
-    return hand_out(pipeline, state, at) if waited else state
+    return hand_out(pipeline, state, at) if waits else state
 
 
 def _done_outside(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answered) -> State:
@@ -130,16 +120,14 @@ def _free_task(task: TaskState) -> TaskState:
 
 def _accept_task(task: TaskState, reason: Reason) -> TaskState:
     stuck = task.stuck
-    free = task.replace(stuck=None, attempts=0)
+    free = _free_task(task)
     if reason is Reason.PROTECTED_PATHS:
         return free.replace(status=TaskStatus.CLEARED)
     if stuck is not None and stuck.review:
         return free.replace(status=TaskStatus.PASSED)
-    return (
-        task_after_work(free, stuck.report)
-        if stuck is not None and stuck.report is not None
-        else free
-    )
+    if stuck is not None and stuck.report is not None:
+        return task_after_work(free, stuck.report)
+    return free
 
 
 # -- reject
@@ -192,13 +180,11 @@ def _decline_call(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answ
 
     A call with an unknown outcome is forgotten: if it is asked for again, a person decides again.
     """
-    phase, task_id = call_records.place(state, gate)
-    unknown = gate.reason is Reason.OUTCOME_UNKNOWN
-    state = (
-        call_records.without_unknown(state, gate.files[0].name)
-        if unknown
-        else call_records.settled(state, gate.files[0].name, CallStatus.DECLINED, answer.by)
-    )
+    (phase, task_id), name = call_records.place(state, gate), gate.files[0].name
+    if gate.reason is Reason.OUTCOME_UNKNOWN:
+        state = call_records.without_unknown(state, name)
+    else:
+        state = call_records.settled(state, name, CallStatus.DECLINED, answer.by)
     task = state.task(task_id)
     if task is not None:
         state = state.with_task(_free_task(task))
@@ -207,16 +193,9 @@ def _decline_call(pipeline: Pipeline, state: State, gate: OpenGate, answer: Answ
 
 
 def _task_again(pipeline: Pipeline, state: State, task: TaskState, answer: Answered) -> State:
-    in_review = (
-        task.stuck is not None
-        and task.stuck.review
-        and task.stuck.reason is not Reason.ROUNDS_EXHAUSTED
-    )
-    phase = (
-        pipeline.task_review.id
-        if in_review and pipeline.task_review is not None
-        else pipeline.implementation.id
-    )
+    stuck = task.stuck
+    in_review = bool(stuck and stuck.review and stuck.reason is not Reason.ROUNDS_EXHAUSTED)
+    phase = phase_of_wave(pipeline, review=in_review).id
     status = TaskStatus.IMPLEMENTED if in_review else TaskStatus.PENDING
     again = task.replace(status=status, stuck=None, attempts=0, rounds=0)
     state = state.with_task(again).with_note(phase, answer.by, answer.notes, task.spec.id)

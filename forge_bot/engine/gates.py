@@ -184,9 +184,7 @@ def check_answer(state: State, answered: Answered, action_id: str) -> OpenGate:
     if answered.answer is Answer.ABANDON:
         return gate
     if answered.answer.value not in gate.options:
-        offered = ", ".join(
-            (*gate.options, *(["abandon"] if "abandon" not in gate.options else []))
-        )
+        offered = ", ".join(dict.fromkeys((*gate.options, Answer.ABANDON)))
         raise AnswerNotOffered(
             f"{gate.name} does not take “{answered.answer.value}”; it takes {offered}."
         )

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import assert_never
 
 from forge_bot.engine import call_records
 from forge_bot.engine.gates import ask_to_post, open_decision
@@ -72,8 +71,6 @@ def handle_work_report(pipeline: Pipeline, state: State, report: WorkReport) -> 
             return ask_to_post(pipeline, state), "asked before anything is posted"
         case ActionFailed():
             return _fail_action(pipeline, state, report), f"failed: {report.message}"
-        case _:
-            assert_never(report)
 
 
 def reenter_phase(pipeline: Pipeline, state: State, at: datetime) -> State:
@@ -83,7 +80,7 @@ def reenter_phase(pipeline: Pipeline, state: State, at: datetime) -> State:
 
 def _expect(pipeline: Pipeline, state: State, name: str) -> None:
     wave = state.wave
-    phase = state.current_phase if wave is None else phase_of_wave(pipeline, wave).id
+    phase = state.current_phase if wave is None else phase_of_wave(pipeline, review=wave.review).id
     outstanding = action_id(state, phase)
     if state.gate is not None or name != outstanding:
         waiting = f"an answer at {state.gate.name}" if state.gate is not None else outstanding

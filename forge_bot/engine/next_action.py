@@ -1,7 +1,6 @@
 """Return the next action: (pipeline, state) → action."""
 
 from collections.abc import Sequence
-from typing import assert_never
 
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine.actions import (
@@ -51,20 +50,19 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
     if state.gate is not None:
         return _question(state, state.gate)
     phase = pipeline.phase(state.current_phase)
-    name = action_id(state)
     if (call := outstanding_call(state)) is not None:
         return _operation(state, "call-tools", call.artifact, call.task)
     match phase:
         case SetupPhase():
             return _operation(state, "prepare")
         case AgentPhase() | ReviewPhase():
-            return _document(pipeline, state, phase, name)
+            return _document(pipeline, state, phase)
         case TasksPhase() | TaskReviewPhase():
             return _tasks(pipeline, state)
         case VerifyPhase() if state.verification is None:
             return _operation(state, "verify", phase.writes)
         case VerifyPhase():
-            return _document(pipeline, state, phase, name)
+            return _document(pipeline, state, phase)
         case StepPhase():
             return _operation(state, "step", phase.writes)
         case PublishPhase():
@@ -72,21 +70,30 @@ def next_action(pipeline: Pipeline, state: State) -> Action:
         case GatePhase() | EndPhase() | DecisionPhase():
             # `enter` opens gates and ends runs; a run never stops here.
             raise AssertionError(phase.id)
-        case _:
-            assert_never(phase)
 
 
 def _document(
-    pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str
+    pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase
 ) -> SpawnAgent | WriteFile:
     """Return the action that brings about the phase's document: by our own process or an agent."""
-    if not is_by_process(pipeline, state, phase):
-        return _spawn(pipeline, state, phase, name)
-    return WriteFile(
-        action_id=name,
+    if is_by_process(pipeline, state, phase):
+        return WriteFile(
+            action_id=action_id(state),
+            phase=phase.id,
+            path=phase.writes,
+            content=process_document(pipeline, state, phase),
+        )
+    agent, tier, headings = _asked(phase, state)
+    return SpawnAgent(
+        action_id=action_id(state),
         phase=phase.id,
-        path=phase.writes,
-        content=process_document(pipeline, state, phase),
+        agent=agent,
+        tier=tier,
+        round=state.visits.get(phase.id, 0) + 1,
+        input_files=inputs(pipeline, state, phase),
+        output_file=phase.writes,
+        headings=headings,
+        closing=phase.closing if closes(state, phase) else (),
     )
 
 
@@ -127,23 +134,6 @@ def _question(state: State, gate: OpenGate) -> Checkpoint | HumanGate:
     )
 
 
-def _spawn(
-    pipeline: Pipeline, state: State, phase: AgentPhase | ReviewPhase | VerifyPhase, name: str
-) -> SpawnAgent:
-    agent, tier, headings = _asked(phase, state)
-    return SpawnAgent(
-        action_id=name,
-        phase=phase.id,
-        agent=agent,
-        tier=tier,
-        round=state.visits.get(phase.id, 0) + 1,
-        input_files=inputs(pipeline, state, phase),
-        output_file=phase.writes,
-        headings=headings,
-        closing=phase.closing if closes(state, phase) else (),
-    )
-
-
 def closes(state: State, phase: AnsweringPhase) -> bool:
     """Return whether the phase is asked for its closing sections: a review of drafts is, if there
     is one.
@@ -170,18 +160,7 @@ def _tasks(pipeline: Pipeline, state: State) -> SpawnAgent | Exec:
         patch = DRAFT if cleared.drafted else held_patch_name(task)
         return _operation(state, "apply-held", patch, task, implementation.id)
     wave = state.wave or Wave(review=False, remaining=())
-    return _ask_tasks(pipeline, state, phase_of_wave(pipeline, wave), wave.remaining)
-
-
-def phase_of_wave(pipeline: Pipeline, wave: Wave) -> TasksPhase | TaskReviewPhase:
-    """Return the phase whose documents the tasks of a wave are asked for."""
-    review = pipeline.task_review
-    return review if wave.review and review is not None else pipeline.implementation
-
-
-def _ask_tasks(
-    pipeline: Pipeline, state: State, phase: TasksPhase | TaskReviewPhase, tasks: tuple[TaskId, ...]
-) -> SpawnAgent:
+    phase, tasks = phase_of_wave(pipeline, review=wave.review), wave.remaining
     first, *others = tasks
     return SpawnAgent(
         action_id=action_id(state, phase.id),
@@ -197,6 +176,12 @@ def _ask_tasks(
         closing=phase.closing if len(state.tasks) == 1 else (),
         parallel_task_ids=tasks,
     )
+
+
+def phase_of_wave(pipeline: Pipeline, *, review: bool) -> TasksPhase | TaskReviewPhase:
+    """Return the phase whose documents the tasks of a wave are asked for."""
+    reviewing = pipeline.task_review if review else None
+    return reviewing or pipeline.implementation
 
 
 def _headings_of(

@@ -72,7 +72,7 @@ def _work(pipeline: Pipeline, state: State, task_id: TaskId | None) -> Work:
     task = state.task(task_id)
     if task is None or task.spec.id not in state.wave.remaining:
         raise WrongReport(f"Task {task_id} is not being worked on.")
-    return Work(phase_of_wave(pipeline, state.wave), task)
+    return Work(phase_of_wave(pipeline, review=state.wave.review), task)
 
 
 # -- documents

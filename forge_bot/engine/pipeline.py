@@ -107,10 +107,8 @@ def reference_problems(phases: Phases) -> list[str]:
 
 
 def _judges(verdicts: tuple[Verdict, ...]) -> bool:
-    readable = [verdict for verdict in verdicts if verdict is not Verdict.UNREADABLE]
-    return any(verdict.positive for verdict in readable) and any(
-        not verdict.positive for verdict in readable
-    )
+    readable = set(verdicts) - {Verdict.UNREADABLE}
+    return {verdict.positive for verdict in readable} == {True, False}
 
 
 def _plain(name: str) -> str:

@@ -6,7 +6,6 @@ completed.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
 
 from forge_bot.engine.capability_uses import uses_section
 from forge_bot.engine.drafts import draft_review
@@ -58,8 +57,6 @@ def is_by_process(pipeline: Pipeline, state: State, phase: AnsweringPhase) -> bo
             return verification is not None and not verification.red
         case "no-debug-report":
             return not state.flags.debug
-        case _:
-            assert_never(phase.by_process_when)
 
 
 def written_by_models(

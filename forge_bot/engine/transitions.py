@@ -25,7 +25,7 @@ from forge_bot.engine.phases import (
     VerifyPhase,
 )
 from forge_bot.engine.pipeline import Pipeline
-from forge_bot.engine.state import CallStatus, State, TaskState, TaskStatus, Wave
+from forge_bot.engine.state import CallStatus, State, Stuck, TaskState, TaskStatus, Wave
 from forge_bot.values import Finding, PhaseId, RunStatus, Severity, TaskId, TaskMode, TaskSpec
 
 PROCESS = "forge-bot"
@@ -144,46 +144,32 @@ def go_back(
     Before the implementation, the work on the tasks is dropped too. Tasks that will be planned
     again are dropped with it.
     """
-    position = pipeline.position(target)
-    later = {phase.id for phase in pipeline.phases[position:]}
-    verifies_again = any(isinstance(phase, VerifyPhase) for phase in pipeline.phases[position:])
-    changes: dict[str, object] = {
-        "current_phase": target,
-        "current_phase_status": RunStatus.IN_PROGRESS,
-        "completed_phases": tuple(done for done in state.completed_phases if done not in later),
-        "skipped_phases": _keep_skipped(pipeline, state, later),
-        "attempts": 0,
-        "wave": None,
-        "gate": None,
-        "verification": None if verifies_again else state.verification,
-        "nothing_to_do": None,
-        # What was not begun is not done any more; an agent may ask for it again.
-        "calls": tuple(call for call in state.calls if call.status not in _NOT_BEGUN),
-        "notes": tuple(
-            note for note in state.notes if note.phase == target or note.phase not in later
-        ),
-    }
+    position, again = pipeline.position(target), pipeline.phases[pipeline.position(target) :]
+    later = {phase.id for phase in again}
     if not keep_rounds:
-        counted = {
-            phase.id
-            for phase in pipeline.phases[position:]
-            if not isinstance(phase, GatePhase | DecisionPhase)
-        }
-        changes["rounds"] = {
-            name: count for name, count in state.rounds.items() if name not in counted
-        }
-    if pipeline.steps is None and position < pipeline.position(pipeline.implementation.id):
-        planned = any(
-            isinstance(phase, AgentPhase) and phase.tasks for phase in pipeline.phases[:position]
-        )
-        changes["tasks"] = tuple(
-            TaskState(spec=task.spec) for task in state.tasks if planned and not task.origin
-        )
-        state = _without_task_work(pipeline, state)
+        counted = {phase.id for phase in again if not isinstance(phase, GatePhase | DecisionPhase)}
+        rounds = {name: count for name, count in state.rounds.items() if name not in counted}
+        state = state.replace(rounds=rounds)
+    if any(isinstance(phase, VerifyPhase) for phase in again):
+        state = state.replace(verification=None)
+    if any(isinstance(phase, TasksPhase) and phase.id != target for phase in again):
+        state = _without_task_work(pipeline, state, position)
     design = pipeline.approved_first
     if design is not None and position < pipeline.position(design.id):
         state = state.without_document(DRAFT)
-    return state.replace(**changes)
+    return state.replace(
+        current_phase=target,
+        current_phase_status=RunStatus.IN_PROGRESS,
+        completed_phases=tuple(done for done in state.completed_phases if done not in later),
+        skipped_phases=_keep_skipped(pipeline, state, later),
+        attempts=0,
+        wave=None,
+        gate=None,
+        nothing_to_do=None,
+        # What was not begun is not done any more; an agent may ask for it again.
+        calls=tuple(call for call in state.calls if call.status not in _NOT_BEGUN),
+        notes=tuple(note for note in state.notes if note.phase not in later - {target}),
+    )
 
 
 def _keep_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tuple[PhaseId, ...]:
@@ -194,15 +180,19 @@ def _keep_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tupl
     )
 
 
-def _without_task_work(pipeline: Pipeline, state: State) -> State:
-    """Drop the reports, reviews and rounds of the tasks.
+def _without_task_work(pipeline: Pipeline, state: State, position: int) -> State:
+    """Drop the reports, reviews and rounds of the tasks; and the tasks, if they are planned from
+    this phase on.
 
     Task 1 of the next plan may be another task and must not begin with them.
     """
+    before = pipeline.phases[:position]
+    planned = any(isinstance(phase, AgentPhase) and phase.tasks for phase in before)
     phases = {
         phase.id for phase in (pipeline.implementation, pipeline.task_review) if phase is not None
     }
     return state.replace(
+        tasks=tuple(TaskState(spec=one.spec) for one in state.tasks if planned and not one.origin),
         artifacts={
             name: record for name, record in state.artifacts.items() if record.phase not in phases
         },
@@ -230,8 +220,9 @@ def hand_out(pipeline: Pipeline, state: State, at: datetime) -> State:
         current_phase_status=RunStatus.IN_PROGRESS,
         attempts=0,
     )
-    if stuck := next((task for task in state.tasks if task.stuck is not None), None):
-        return _ask_about(pipeline, state, stuck)
+    for task in state.tasks:
+        if task.stuck is not None:
+            return _ask_about(pipeline, state, task.spec, task.stuck)
     if any(task.status is TaskStatus.CLEARED for task in state.tasks) or outstanding_call(state):
         return state
     if implemented := _ids(state, TaskStatus.IMPLEMENTED):
@@ -278,17 +269,14 @@ def _ids(state: State, status: TaskStatus) -> tuple[TaskId, ...]:
     return tuple(task.spec.id for task in state.tasks if task.status is status)
 
 
-def _ask_about(pipeline: Pipeline, state: State, task: TaskState) -> State:
-    stuck = task.stuck
-    if stuck is None:
-        return state
+def _ask_about(pipeline: Pipeline, state: State, task: TaskSpec, stuck: Stuck) -> State:
     return open_decision(
         pipeline,
         state,
         stuck.reason,
-        f"Task {task.spec.id}, {task.spec.title}: {stuck.subject}",
+        f"Task {task.id}, {task.title}: {stuck.subject}",
         files=stuck.files,
-        task=task.spec.id,
+        task=task.id,
         report=stuck.report,
     )
 

@@ -39,11 +39,9 @@ class Node:
     def number(self, *keys: str) -> int | None:
         """The whole number above nothing there, as ids are; a boolean is none."""
         value = self.at(*keys).value
-        return (
-            value
-            if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _LARGEST_ID
-            else None
-        )
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        return value if 0 < value < _LARGEST_ID else None
 
     def true(self, *keys: str) -> bool:
         """Return whether the value is exactly `true`."""
@@ -52,11 +50,7 @@ class Node:
     def items(self, *keys: str) -> "Iterator[Node]":
         """The values of the list there; none where there is no list."""
         value = self.at(*keys).value
-        return (
-            (Node(item) for item in cast("list[object]", value))
-            if isinstance(value, list)
-            else iter(())
-        )
+        return map(Node, cast("list[object]", value) if isinstance(value, list) else ())
 
 
 def read_json(data: bytes) -> Node:

@@ -48,19 +48,15 @@ class Links(Frozen):
         """A document of the run as a link that shows its name, or the name where there is no
         address or nothing of the run is on GitHub: the text says once in which folder it is.
         """
-        return (
-            f"[{name.removesuffix('.md')}]({self.artifact(name)})"
-            if self.repository and self.commit
-            else escape.code(name)
-        )
+        if not (self.repository and self.commit):
+            return escape.code(name)
+        return f"[{name.removesuffix('.md')}]({self.artifact(name)})"
 
     def all_documents(self, label: str) -> str:
         """A label that leads to the folder of the run."""
-        return (
-            f"[{label}]({self.folder})"
-            if self.repository
-            else say("words.in_folder", label=label, folder=escape.code(self.workspace))
-        )
+        if not self.repository:
+            return say("words.in_folder", label=label, folder=escape.code(self.workspace))
+        return f"[{label}]({self.folder})"
 
     @property
     def folder(self) -> str:

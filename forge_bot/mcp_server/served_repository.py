@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from forge_bot.engine import SpawnAgent
@@ -64,11 +64,9 @@ class ServedRepository:
         if not self.undecided:
             return
         for folder in folders:
-            try:
+            with suppress(ForgeError):
                 self._found = Repository.find(folder)
-            except ForgeError:
-                continue
-            return
+                return
 
     @property
     def path(self) -> Path:

@@ -78,10 +78,8 @@ class ExternalContext(Frozen):
     def _tell_tracker(cls, given: dict[str, Any]) -> dict[str, Any]:
         """Tell the tracker by the names of the fields."""
         names = " ".join(given)
-        for name in ("github", "jira"):
-            if f"{name}_" in names:
-                return {**given, "tracker": f"{name}_issue"}
-        return {**given, "tracker": "issue"}
+        known = (f"{name}_issue" for name in ("github", "jira") if f"{name}_" in names)
+        return {**given, "tracker": next(known, "issue")}
 
     @property
     def says_anything(self) -> bool:

@@ -207,11 +207,9 @@ def items(value: object) -> tuple[object, ...]:
 
 def strings(value: object) -> tuple[str, ...]:
     """Return the strings in a list; a single string counts as a list of one."""
-    return (
-        (value,)
-        if isinstance(value, str)
-        else tuple(item for item in items(value) if isinstance(item, str))
-    )
+    if isinstance(value, str):
+        return (value,)
+    return tuple(item for item in items(value) if isinstance(item, str))
 
 
 def string(value: object) -> str:

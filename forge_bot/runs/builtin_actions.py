@@ -15,6 +15,7 @@ from forge_bot.engine.reports import (
     CommandsRan,
     Prepared,
     Report,
+    VerifiedCommands,
     head_of,
 )
 from forge_bot.engine.state import Verification
@@ -137,23 +138,17 @@ def verified(action: Exec, state: State, run: Run, project: Project) -> Commands
     artifact = action.artifact or next(
         phase.writes for phase in run.pipeline.phases if isinstance(phase, VerifyPhase)
     )
-    verification = Verification(
-        **dict(judgement),
-        results=results,
-        red_before_green=proof,
-        requirements=requirements,
-        weakened=weakened,
+    ran = VerifiedCommands(
+        results=results, red_before_green=proof, requirements=requirements, weakened=weakened
     )
+    verification = Verification(**dict(judgement), **dict(ran))
     table = commands_section(state.replace(verification=verification))
     raw = run.workspace.write(artifact, f"# Final verification\n\n{table}")
     return CommandsRan(
         **head_of(action.action_id, run.now()),
-        results=results,
+        **dict(ran),
         artifact=artifact,
         blob=blob_id(raw),
-        red_before_green=proof,
-        requirements=requirements,
-        weakened=weakened,
         broken_rules=rules,
     )
 

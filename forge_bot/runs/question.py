@@ -26,7 +26,7 @@ from forge_bot.engine import Checkpoint, HumanGate, PersonAction
 from forge_bot.engine.person_requirements import person_requirements
 from forge_bot.engine.phases import DRAFT, AgentPhase
 from forge_bot.engine.reports import Answer, GateShown
-from forge_bot.engine.state import OpenGate, Reason, State
+from forge_bot.engine.state import Reason, State
 from forge_bot.errors import GitFailed
 from forge_bot.prompts.untrusted import what_is_hidden
 from forge_bot.runs.agent_work.artifact_contract import listed_requirements
@@ -40,7 +40,6 @@ from forge_bot.text_format import without_environment
 from forge_bot.values import Finding, Frozen, unless_empty
 
 _REQUEST = "request.md"
-_TEXT_SHOWN = MOST_CHARACTERS
 _LINES_COMPARED = 5_000
 _SHORT_LINES, _SHORT_CHARACTERS = 40, 2_500
 
@@ -161,9 +160,7 @@ def gate_shown(run: Run, action: PersonAction, via: str) -> GateShown | None:
 
 
 def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Question:
-    persons = {
-        requirement.number: requirement.text for requirement in person_requirements(run.state)
-    }
+    persons = {one.number: one.text for one in person_requirements(run.state)}
     requirements = listed_requirements(run) | persons
     spoken = partial(with_requirement_words, requirements=requirements)
     documents = tuple(
@@ -255,10 +252,10 @@ def _text(run: Run, name: str, requirements: Mapping[str, str]) -> str:
     numbers, and programs of the environment by their names.
     """
     text = run.workspace.read(name)
-    if len(text) > _TEXT_SHOWN:
+    if len(text) > MOST_CHARACTERS:
         path = f"{run.workspace.relative}/{name}"
-        more = say("question.more_characters", count=len(text) - _TEXT_SHOWN, path=path)
-        text = f"{text[:_TEXT_SHOWN]}\n\n[{more}]\n"
+        more = say("question.more_characters", count=len(text) - MOST_CHARACTERS, path=path)
+        text = f"{text[:MOST_CHARACTERS]}\n\n[{more}]\n"
     if not name.endswith(".md"):
         return text
     own = numbered_requirements(text)
@@ -297,11 +294,8 @@ def _to_do(run: Run, asked: HumanGate) -> Question:
     where = say(
         "question.task_of_run", task=asked.task, title=run.state.title, branch=run.state.branch
     )
-    done_when = (
-        tuple(say("question.done_when", what=criterion) for criterion in task.spec.acceptance)
-        if task is not None
-        else ()
-    )
+    criteria = task.spec.acceptance if task is not None else ()
+    done_when = tuple(say("question.done_when", what=criterion) for criterion in criteria)
     effects = {
         "done": say("question.you_did_it"),
         "skip": say("question.go_on_without_it"),
@@ -347,11 +341,8 @@ def _shown_before(state: State, asked: Checkpoint) -> str:
     another one.
     """
     showings = state.gate.shown if state.gate is not None else ()
-    answered = [
-        decision.digest
-        for decision in state.decisions
-        if decision.gate == asked.name and asked.reason is None
-    ]
+    decisions = state.decisions if asked.reason is None else ()
+    answered = [decision.digest for decision in decisions if decision.gate == asked.name]
     seen = (*answered, *(showing.digest for showing in showings))
     return next((digest for digest in reversed(seen) if digest and digest != asked.digest), "")
 
@@ -360,17 +351,11 @@ def _commit_of(run: Run, asked: Checkpoint, digest: str) -> str | None:
     """The newest commit at which a version of the question was open."""
     path = f"{run.workspace.relative}/{STATE}"
     for commit in run.tree.commits(run.state.base_commit):
-        gate = _gate_in(run.repository.read(commit.id, path))
-        if gate is not None and gate.name == asked.name and gate.digest == digest:
-            return commit.id
+        with suppress(ValidationError):
+            gate = State.model_validate_json(run.repository.read(commit.id, path) or b"").gate
+            if gate is not None and gate.name == asked.name and gate.digest == digest:
+                return commit.id
     return None
-
-
-def _gate_in(raw: bytes | None) -> OpenGate | None:
-    try:
-        return State.model_validate_json(raw or b"").gate
-    except ValidationError:
-        return None
 
 
 def _weakened_by_draft(run: Run, asked: Checkpoint) -> list[str]:

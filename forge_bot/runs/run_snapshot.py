@@ -89,10 +89,6 @@ class Statistics(Frozen):
     runs: tuple[RunFigures, ...]
     unknown: tuple[str, ...] = ()
 
-    def ended_as(self, outcome: str) -> tuple[RunFigures, ...]:
-        """Return the runs whose pull requests are merged, closed or open."""
-        return tuple(run for run in self.runs if run.outcome == outcome)
-
     @property
     def answers(self) -> dict[str, Counter[str]]:
         """Return the answers of each person."""

@@ -88,11 +88,8 @@ def choose(wanted: Wanted) -> BackendName:
 
 def cannot_judge(name: BackendName) -> str:
     """Return which commands a backend cannot judge, for people; "" when it can judge all."""
-    return (
-        "tests that use 127.0.0.1 or connect to a unix socket"
-        if name is BackendName.LANDLOCK
-        else ""
-    )
+    sockets = "tests that use 127.0.0.1 or connect to a unix socket"
+    return sockets if name is BackendName.LANDLOCK else ""
 
 
 def run(

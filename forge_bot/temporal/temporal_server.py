@@ -137,20 +137,12 @@ async def open_connection(place: TemporalPlace, history: Path) -> AsyncGenerator
     import asyncio
 
     port = _find_free_port()
-    words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--log-level", "never")
+    words = ("server", "start-dev", "--headless", "--ip", _LOOPBACK, "--port", str(port))
+    kept = ("--db-filename", str(history), "--log-level", "never")
     with waited_for(history.with_suffix(".lock")):
         # Ctrl-C is for this process, which ends the server when its work has ended.
         server = await asyncio.create_subprocess_exec(
-            *(
-                *keeper(),
-                find_server_program(),
-                *words,
-                "--port",
-                str(port),
-                "--db-filename",
-                str(history),
-            ),
-            *_FAST,
+            *(*keeper(), find_server_program(), *words, *kept, *_FAST),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -138,10 +138,9 @@ def read_file(
 
 def _tell_places(path: str, text: str, first: int, last: int) -> Iterator[str]:
     """Yield where the definitions in a long part stand that is not shown."""
-    if last - first >= _LONG:
-        inside = [one for one in definitions_of(path, text) if first <= one.at <= last]
-        if inside:
-            yield ", ".join(f"{one.name} {one.at}" for one in inside[:_PLACES])
+    within = definitions_of(path, text) if last - first >= _LONG else ()
+    if inside := [one for one in within if first <= one.at <= last]:
+        yield ", ".join(f"{one.name} {one.at}" for one in inside[:_PLACES])
 
 
 def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
@@ -150,11 +149,9 @@ def _fitting(lines: list[str], limit: int) -> tuple[list[str], str]:
     for count, line in enumerate(lines):
         room -= len(line) + 1
         if room < 0:
-            return (
-                (lines[:count], "go on with start={next}")
-                if count
-                else ([line[:limit]], "this one line is longer")
-            )
+            if not count:
+                return [line[:limit]], "this one line is longer"
+            return lines[:count], "go on with start={next}"
     return lines, ""
 
 

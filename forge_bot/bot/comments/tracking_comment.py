@@ -132,11 +132,8 @@ def exit_code(outcome: Outcome) -> int:
     """A job is red where something failed. Waiting for a person is no failure, nor is an end that a
     person wanted.
     """
-    return (
-        0
-        if outcome in {Outcome.DONE, Outcome.WAITING, Outcome.BUDGET, Outcome.ABANDONED}
-        else outcome.value
-    )
+    good = outcome in {Outcome.DONE, Outcome.WAITING, Outcome.BUDGET, Outcome.ABANDONED}
+    return 0 if good else outcome.value
 
 
 _BEGUN = {"done", "current", "waiting"}

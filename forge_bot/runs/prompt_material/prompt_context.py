@@ -9,27 +9,15 @@ from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.drafts import may_draft
 from forge_bot.engine.person_requirements import person_requirements
-from forge_bot.engine.phases import (
-    AgentPhase,
-    AnsweringPhase,
-    ReviewPhase,
-    TaskReviewPhase,
-)
-from forge_bot.engine.state import Note, Reason, TaskState
+from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
+from forge_bot.engine.state import Reason, TaskState
 from forge_bot.engine.transitions import PROCESS
 from forge_bot.git import Repository
-from forge_bot.knowledge.history import History, Lesson, history_at
+from forge_bot.knowledge.history import Lesson, history_at
 from forge_bot.project.detected_commands import Command
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.environment import Environment
-from forge_bot.prompts.material import (
-    Capability,
-    Delivery,
-    Line,
-    Material,
-    NextDocument,
-    Prompt,
-)
+from forge_bot.prompts.material import Capability, Delivery, Line, Material, NextDocument, Prompt
 from forge_bot.prompts.untrusted import clean
 from forge_bot.runs.project_commands.commit_profile import Profile
 from forge_bot.runs.prompt_material.prompt_inputs import ChangeInputs, PromptInputs
@@ -94,9 +82,6 @@ class PromptContext:
         if not isinstance(phase, AnsweringPhase):
             raise TypeError(f"{action.phase} has no agent")
         task = state.task(task_id)
-        words = self._collect_remarks(phase, task_id)
-        past = self._recall(phase, task)
-        wanted = phase.providers
         return Material(
             agent=action.agent,
             phase=action.phase,
@@ -114,21 +99,20 @@ class PromptContext:
             verdicts=_verdicts(phase),
             task=self._task(task),
             round=self.round(action, task_id),
-            notes=words.notes,
-            decided=words.decided,
-            problems=words.problems,
+            **self._collect_remarks(phase, task_id)._asdict(),
             repository=layer_three(
                 self.profile,
                 _few_files(self.run.repository, state.base_commit),
                 state.flags.scope,
                 going_without_setup(state.unusable),
             ),
-            similar=past.similar,
-            patterns=past.patterns,
-            friction=past.friction,
+            **self._recall(phase, task)._asdict(),
             instruction=phase.instruction if isinstance(phase, AgentPhase) else "",
-            capabilities=tuple(entry for entry in self.capabilities if names(wanted, entry.name)),
-            offered=self._list_offered(),
+            capabilities=self._list_capabilities(phase.providers),
+            # The requests that any agent of the pipeline may make.
+            offered=self._list_capabilities(
+                [name for phase in self.run.pipeline.speaking for name in phase.providers]
+            ),
             menu_notes=self.menu_notes,
             answer="Change" if self.run.pipeline.implements(phase.id) else "Document",
             drafts=self.delivery == "answer" and may_draft(self.run.pipeline, state, phase.id),
@@ -164,11 +148,9 @@ class PromptContext:
             if phase.writes not in written
         )
 
-    def _list_offered(self) -> tuple[Capability, ...]:
-        """Return the requests that any agent of the pipeline may make."""
-        phases = (phase for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase))
-        named = tuple(name for phase in phases for name in phase.providers)
-        return tuple(entry for entry in self.capabilities if names(named, entry.name))
+    def _list_capabilities(self, wanted: Sequence[str]) -> tuple[Capability, ...]:
+        """Return the requests that an agent may make, or any agent of the pipeline."""
+        return tuple(entry for entry in self.capabilities if names(wanted, entry.name))
 
     def output_file(self, action: SpawnAgent, task: TaskId | None) -> str:
         return action.output_file.replace("{task}", task or "")
@@ -184,51 +166,32 @@ class PromptContext:
             for note in self.run.state.notes
             if note.phase == phase.id and note.task in {None, task}
         ]
+        no_person = {PROCESS, *(phase.agent for phase in self.run.pipeline.speaking)}
         return _Said(
-            notes=tuple(note.text for note in notes if self._from_person(note)),
-            decided=(
-                *self.decided({note.text for note in notes}),
-                *self.required(),
-            ),
+            notes=tuple(note.text for note in notes if note.by not in no_person),
+            decided=(*self.decided({note.text for note in notes}), *self._list_requirements()),
             problems=tuple(note.text for note in notes if note.by == PROCESS),
         )
-
-    def _from_person(self, note: Note) -> bool:
-        agents = {
-            phase.agent for phase in self.run.pipeline.phases if isinstance(phase, AnsweringPhase)
-        }
-        return note.by != PROCESS and note.by not in agents
 
     def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
         """Return people's answers at the checkpoints, for agents other than the ones addressed,
         without those about setup and commands.
         """
-        spoken = [
-            decision
+        labels = {phase.id: phase.label for phase in self.run.pipeline.phases}
+        return tuple(
+            f"{decision.by} at {decision.gate} ({labels[decision.gate]}): {decision.notes}"
             for decision in (*self.run.state.decisions, *self.run.state.sent_back)
             if decision.notes
             and decision.notes not in said_anyway
             and decision.reason not in _OF_COMMANDS
-        ]
-        labels = {phase.id: phase.label for phase in self.run.pipeline.phases}
-        return tuple(
-            f"{decision.by} at {decision.gate} ({labels[decision.gate]}): {decision.notes}"
-            for decision in spoken
         )
 
-    def required(self) -> tuple[str, ...]:
+    def _list_requirements(self) -> tuple[str, ...]:
         """Return what people required with their approvals, for every agent."""
         return tuple(
             f"{asked.number}, required by a person at {asked.gate}: {asked.text}"
             for asked in person_requirements(self.run.state)
         )
-
-    # -- knowledge
-
-    @property
-    def history(self) -> History:
-        run = self.run
-        return history_at(run.repository, run.state.base_commit, run.pipeline.summary)
 
     def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
         # What the agent is not shown is not looked for: the first search in many past runs takes
@@ -236,14 +199,15 @@ class PromptContext:
         parts = phase.recalls
         if not parts:
             return _Recalled()
-        request, history = self.run.request, self.history
+        run, request = self.run, self.run.request
+        history = history_at(run.repository, run.state.base_commit, run.pipeline.summary)
         text = f"{request.title}\n{request.text}"
         files = task.spec.files if task is not None else ()
         about = text if task is None else f"{task.spec.title}\n{text}"
-        alike = history.similar(about, files, exclude=self.run.name) if "similar" in parts else ()
+        alike = history.similar(about, files, exclude=run.name) if "similar" in parts else ()
         patterns = history.patterns(about, files) if "patterns" in parts else ()
         return _Recalled(
-            similar=tuple(run.in_words() for run in alike),
+            similar=tuple(past.in_words() for past in alike),
             patterns=tuple(map(_lesson_in_words, patterns)),
             friction=history.friction(about) if "friction" in parts else (),
         )

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Collection, Sequence
-from typing import assert_never
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.external_events import FOLLOW_UP
@@ -49,8 +48,6 @@ class ChangeInputs:
                 return [files, InputFile(name="log of the run", text=self.log(), kind="output")]
             case "none":
                 return []
-            case _:
-                assert_never(phase.changes)
 
     @property
     def base(self) -> str:
@@ -327,22 +324,18 @@ class PromptInputs:
         from forge_bot.engine.next_action import inputs
 
         phase = self.run.pipeline.phase(action.phase)
-        return (
-            inputs(self.run.pipeline, self.run.state, phase, task)
-            if isinstance(phase, AnsweringPhase)
-            else ()
-        )
+        if not isinstance(phase, AnsweringPhase):
+            return ()
+        return inputs(self.run.pipeline, self.run.state, phase, task)
 
     def artifact(self, name: str) -> InputFile:
         """A document of the run as an agent reads it."""
         if name == REQUEST:
             request = self.run.request
             labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
-            text = (
-                request.text
-                if request.text.startswith(request.title)
-                else f"{request.title}\n\n{request.text}"
-            )
+            text = request.text
+            if not text.startswith(request.title):
+                text = f"{request.title}\n\n{text}"
             # What the person at the terminal typed is their own: `Vec<String>` there is no tag that
             # somebody hides behind.
             return self._quote(
@@ -354,13 +347,8 @@ class PromptInputs:
         if name.endswith(".patch"):
             text = _NOT_APPLIED + _narrowed(text)
         # Logs of checks and results of calls quote whatever ran there.
-        return self._quote(
-            InputFile(
-                name=name,
-                text=text,
-                untrusted=name.startswith((FOLLOW_UP, CALLS)),
-            )
-        )
+        quotes = name.startswith((FOLLOW_UP, CALLS))
+        return self._quote(InputFile(name=name, text=text, untrusted=quotes))
 
     def _quote(self, document: InputFile) -> InputFile:
         """Quote a file: an agent that reads files itself would see hidden text there, so it gets
