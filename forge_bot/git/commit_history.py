@@ -124,14 +124,12 @@ def last_subjects(root: Path, commit: str, most: int) -> tuple[str, ...]:
     return tuple(line for line in listed.split("\n") if line)
 
 
-def count_changes_of(root: Path, commit: str, path: str, most: int) -> tuple[int, int]:
-    """Return how many of the newest commits up to one change a file, and how many were looked at,
-    without merges.
-    """
+def files_of_newest(root: Path, commit: str, most: int) -> list[list[str]]:
+    """Return the files that each of the newest commits up to one changes, without merges."""
     options = ("--no-merges", "--no-renames", "--name-only", "-z", f"--max-count={most}")
     names = git(root, "log", *options, "--format=%x01", commit, "--", ".", seconds=LONG).names
-    listed = [name.lstrip("\n") for name in names]
-    return listed.count(path), sum(name.startswith("\x01") for name in listed)
+    parts = "\0".join(names).split("\x01")[1:]
+    return [[name for name in part.lstrip("\0\n").split("\0") if name] for part in parts]
 
 
 def commits_between(root: Path, base: str, tip: str) -> frozenset[str]:

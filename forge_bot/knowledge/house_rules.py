@@ -21,13 +21,15 @@ _MOST_CHANGELOG = 400
 _MOST_GUIDE = 500
 _TOP = 200
 _EXAMPLES = 3
-_FOLDERS = (*sorted(GUIDE_FOLDERS), ".gitlab/", "doc/")
+_FOLDERS = (*sorted(GUIDE_FOLDERS), ".gitlab/", "doc/", "docs/about/")
 _ENDINGS = (".md", ".rst", ".txt", ".adoc", "")
 _GUIDES = names(
     "agents claude gemini .cursorrules copilot-instructions contributing contribute hacking style"
 )
 _FOR_PEOPLE = names("contribut hacking style")
-_CHANGELOGS = names("changelog changes history news releases release_notes versions whatsnew")
+_CHANGELOGS = names(
+    "changelog changes history news releases release_notes release-notes versions whatsnew"
+)
 _PART_OF_CHANGELOG = re.compile(r"(?:changelog|changes|history)[-_.].+\.(?:md|rst|txt)")
 _FRAGMENTS = names("""
     newsfragments changelog.d changelog_entries news changes .changeset doc/build/unreleased

@@ -352,20 +352,28 @@ def test_of_a_changelog_an_implementer_sees_the_newest_entries(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("commits", "part"),
-    [(25, "; of the last 26 commits 5 changed it"), (10, "")],
-    ids=["a history", "a short one"],
+    ("commits", "each", "part"),
+    [
+        (25, 3, "; of the last 26 commits with tests 9 changed it"),
+        (
+            25,
+            25,
+            "; entries are written at a release; of the last 26 commits with tests 2 changed it",
+        ),
+        (10, 3, ""),
+    ],
+    ids=["with changes", "at a release", "a short history"],
 )
 def test_of_a_changelog_that_begins_with_a_release_the_habit_of_commits_is_told(
-    tmp_path: Path, commits: int, part: str
+    tmp_path: Path, commits: int, each: int, part: str
 ) -> None:
     entries = "".join(f"- Change {n} of what a user meets.\n" for n in range(90))
     log = f"# Log\n\n## 2.1.0 - 2024-03-01\n\n{entries}"
-    later = (
-        {"CHANGES.md": f"{log}{n}\n"} if n % 6 == 0 else {"a.py": f"{n}\n"}
+    later = [
+        {"tests/test_a.py": f"{n}\n"} | ({} if n % each else {"CHANGES.md": f"{log}{n}\n"})
         for n in range(1, commits + 1)
-    )
-    here = repository(tmp_path, {"CHANGES.md": log}, *later)
+    ]
+    here = repository(tmp_path, {"CHANGES.md": log, "tests/test_a.py": ""}, *later)
     (shown,) = PromptFiles(here, here.commit_id("main"), "It fails.").house_rules()
     assert shown.shown_as == f"CHANGES.md, newest entries; the top section is a release{part}"
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
-from forge_bot.git.commit_history import count_changes_of
+from forge_bot.git.commit_history import files_of_newest
 from forge_bot.knowledge.code_index import Span, is_prose
 from forge_bot.knowledge.excerpts import FileFocus, excerpt
 from forge_bot.knowledge.house_rules import (
@@ -68,8 +68,8 @@ _NEWEST = 1_600
 """Characters of a changelog that the rules of the repository do not show."""
 
 _MOST_BYTES = 20_000_000
-_COMMITS, _LEAST_COMMITS = 100, 20
-"""Newest commits that show a project's habit, and how few show none."""
+_COMMITS, _LEAST_COMMITS = 200, 20
+"""Newest commits that show a project's habit, and how few of them with tests show none."""
 
 
 class PromptFiles:
@@ -314,11 +314,14 @@ def _house_rules(repository: Repository, commit: str) -> tuple[HouseRule, ...]:
 
 
 def _tell_habit(repository: Repository, commit: str, rule: HouseRule) -> HouseRule:
-    """Return the rule; of a changelog whose newest section is released also how many commits
-    change it: some projects write all entries with a release.
+    """Return the rule; of a changelog whose newest section is released also how many commits with
+    tests change it: many projects write all entries at a release.
     """
     if not rule.is_released:
         return rule
-    changes, commits = count_changes_of(repository.root, commit, rule.path, _COMMITS)
-    habit = f"; of the last {commits} commits {changes} changed it"
-    return rule.replace(part=rule.part + habit) if commits >= _LEAST_COMMITS else rule
+    newest = files_of_newest(repository.root, commit, _COMMITS)
+    tested = [files for files in newest if any(map(belongs_to_tests, files))]
+    changes = sum(rule.path in files for files in tested)
+    at_release = "; entries are written at a release" if changes * 10 < len(tested) else ""
+    habit = f"{at_release}; of the last {len(tested)} commits with tests {changes} changed it"
+    return rule.replace(part=rule.part + habit) if len(tested) >= _LEAST_COMMITS else rule
