@@ -119,10 +119,8 @@ class CommentWriter:
         known = {comment.id for comment in self.thread.comments() if self.thread.own(comment)}
         if self.tracked is not None and (self._last or self.tracked in known):
             return self.tracked
-        issue = str(self.thread.number)
-        comment = self.thread.written("tracking", run=view.state.run) or self.thread.written(
-            "tracking", issue=issue
-        )
+        issue, written = str(self.thread.number), self.thread.written
+        comment = written("tracking", run=view.state.run) or written("tracking", issue=issue)
         return comment.id if comment is not None else None
 
     def ask(self, run: Run) -> GateShown | None:
@@ -204,16 +202,11 @@ class CommentWriter:
     def _written_unheard(self, number: int, text: str) -> Comment | None:
         """Return our newest comment of this text that was not there when the thread was read."""
         known = {comment.id for comment in self.thread.known(number)}
-        return next(
-            (
-                comment
-                for comment in reversed(self.thread.forge.comments(number))
-                if self.thread.own(comment)
-                and comment.id not in known
-                and comment.body.strip() == text.strip()
-            ),
-            None,
-        )
+        for comment in reversed(self.thread.forge.comments(number)):
+            is_new = self.thread.own(comment) and comment.id not in known
+            if is_new and comment.body.strip() == text.strip():
+                return comment
+        return None
 
     def react(self, comment: Comment, reaction: Reaction) -> None:
         """React to a comment, unless it was deleted since it was read: its command was obeyed."""
@@ -264,12 +257,7 @@ def _attachments(run: Run) -> str:
     seen = [item.label for item in attachments if item.address not in unread]
     named = [f"{item.label} ({item.unseen})" for item in hidden]
     return " ".join(
-        say(topic, names=_first(names))
+        say(topic, names=listed(names, most=_MOST_NAMED))
         for topic, names in (("bot.attached", seen), ("bot.unseen", named))
         if names
     )
-
-
-def _first(names: list[str]) -> str:
-    shown, more = names[:_MOST_NAMED], names[_MOST_NAMED:]
-    return listed([*shown, say("bot.more", count=len(more))] if more else shown)

@@ -121,7 +121,9 @@ def _carried_out(
 def _report(
     run: Run, command: grammar.RunCommand, spoken: ThreadCommand, writer: CommentWriter
 ) -> CommentReply | None:
-    if _only_resumes(run, command):
+    bare = command == grammar.Retry()
+    if bare and run.state.gate is None and not run.state.ended:
+        # There is nothing to report: the run simply continues.
         return reply_with_state("resumed", writer.view(run), by=spoken.by)
     at = spoken.comment.created_at
     giver = Giver(spoken.by, spoken.comment.url, spoken.key, at)
@@ -256,12 +258,6 @@ def stopped_by_closing(
             return None
     answer = "" if run.state.gate is None else commands.say(run.state.gate.options[0])
     return reply("issue_closed", commands=commands, why=issue.state_reason, answer=answer)
-
-
-def _only_resumes(run: Run, command: grammar.RunCommand) -> bool:
-    """Return whether a command has nothing to report: the run simply continues."""
-    bare = command == grammar.Retry()
-    return bare and run.state.gate is None and not run.state.ended
 
 
 def _version(command: grammar.Approve, at: datetime, state: State) -> str | None:

@@ -233,22 +233,22 @@ def print_violations(folder: Path, base: str | None, *, as_json: bool) -> int:
     reader = GraphReader(Repository.find(folder))
     now = reader.here()
     violations = verify(now) if base is None else newly_broken(now, reader.at(base))
+    console, exit_code = Console(), _BROKEN if violations else 0
     if as_json:
         found = json.dumps([_violation_json(violation) for violation in violations], indent=2)
-        Console().print(found, markup=False)
-    else:
-        console = Console()
-        for error in violations:
-            place = f"{error.path}:{error.line}"
-            console.print(
-                f"[bold red]✗[/] {escape(place)} {escape(error.message)} [dim]{error.code}[/]"
-            )
-        for code in sorted({violation.code for violation in violations}):
-            console.print(f"  [bold]→[/] {code}: {escape(say(registry()[code].hint))}")
-        if not violations:
-            new = " newly" if base is not None else ""
-            console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")
-    return _BROKEN if violations else 0
+        console.print(found, markup=False)
+        return exit_code
+    for error in violations:
+        place = f"{error.path}:{error.line}"
+        console.print(
+            f"[bold red]✗[/] {escape(place)} {escape(error.message)} [dim]{error.code}[/]"
+        )
+    for code in sorted({violation.code for violation in violations}):
+        console.print(f"  [bold]→[/] {code}: {escape(say(registry()[code].hint))}")
+    if not violations:
+        new = " newly" if base is not None else ""
+        console.print(f"[green]✓[/] Nothing is{new} broken: {len(now.files)} files.")
+    return exit_code
 
 
 def _violation_json(violation: GraphFinding) -> dict[str, object]:

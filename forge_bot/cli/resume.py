@@ -125,14 +125,11 @@ def _check_length(notes: str) -> str:
 
 def _refuse_ended(run: Run) -> None:
     if run.state.ended:
-        again = (
-            "Go back with forge-bot retry PHASE, or start a new run."
-            if run.state.current_phase_status is RunStatus.COMPLETED
-            else None
-        )
+        again = "Go back with forge-bot retry PHASE, or start a new run."
+        is_done = run.state.current_phase_status is RunStatus.COMPLETED
         raise RunEnded(
             f"The run {run.name} is over: {run.state.current_phase_status.value}.",
-            hint=again,
+            hint=again if is_done else None,
         )
 
 

@@ -235,11 +235,9 @@ def check_person(what: str, *, by_script: bool) -> None:
     """Raise NeedsTerminal for an answer that comes neither from a terminal nor with --by-script."""
     if by_script or person_types():
         return
-    where = (
-        f"this terminal belongs to {find_coding_agent()}, which is an agent."
-        if sys.stdin.isatty()
-        else "stdin is not a terminal."
-    )
+    where = "stdin is not a terminal."
+    if sys.stdin.isatty():
+        where = f"this terminal belongs to {find_coding_agent()}, which is an agent."
     raise NeedsTerminal(f"{what} is a person's to say, and {where}")
 
 

@@ -21,7 +21,7 @@ from forge_bot.engine.actions import (
 from forge_bot.engine.advance import advance, fold, start
 from forge_bot.engine.drive import Host, carry_out, drive, no_reports
 from forge_bot.engine.next_action import next_action
-from forge_bot.engine.pipeline import Descriptor, Pipeline, StepPipeline
+from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import REPORT, Report
 from forge_bot.engine.state import SCHEMA_VERSION, State
 
@@ -30,7 +30,6 @@ __all__ = [
     "SCHEMA_VERSION",
     "Action",
     "Checkpoint",
-    "Descriptor",
     "Done",
     "Exec",
     "Host",
@@ -40,7 +39,6 @@ __all__ = [
     "Report",
     "SpawnAgent",
     "State",
-    "StepPipeline",
     "WorkAction",
     "WriteFile",
     "advance",

@@ -73,11 +73,9 @@ def apply_effort_change(pipeline: Pipeline, state: State, report: EffortChanged)
     if pipeline.steps is not None:
         raise ReportRejected("A pipeline of steps is the same at every effort.")
     if pipeline.position(state.current_phase) >= pipeline.position(pipeline.implementation.id):
-        back = (
-            f"Go back with retry {plan.id} first, or abandon the run."
-            if (plan := pipeline.approved_first)
-            else "Abandon the run first."
-        )
+        back, plan = "Abandon the run first.", pipeline.approved_first
+        if plan is not None:
+            back = f"Go back with retry {plan.id} first, or abandon the run."
         raise ReportRejected(f"The tasks have begun, so effort {state.effort} stays.", hint=back)
     state = state.replace(
         effort=report.effort,

@@ -123,12 +123,8 @@ def _skip(state: State, phase: AnyPhase) -> State:
 
 
 def _open(state: State, phase: GatePhase) -> State:
-    findings = tuple(
-        finding
-        for name in phase.shows
-        if name in state.artifacts
-        for finding in state.artifacts[name].findings
-    )
+    shown = [state.artifacts[name] for name in phase.shows if name in state.artifacts]
+    findings = tuple(finding for record in shown for finding in record.findings)
     return open_gate(
         state, phase.id, resume_at=phase.id, files=state.versions(phase.shows), findings=findings
     )

@@ -122,9 +122,7 @@ def _misplaced(lines: Sequence[str], prefix: str, *, bare: bool) -> Misplaced | 
     return None
 
 
-def read_answer(
-    text: str, prefix: str = "", *, takes_words: bool = False
-) -> AnswerCommand | Mistyped:
+def read_answer(text: str, *, takes_words: bool = False) -> AnswerCommand | Mistyped:
     """Read an answer that was typed at a question, such as `approve 1a2b3c4` or `reject too long`.
 
     The words are those of a comment: `approved` is never a yes. A slash before the word is
@@ -139,7 +137,7 @@ def read_answer(
     if name not in ANSWERS:
         return Mistyped(first[:LONGEST_SHOWN], say("gate.no_such_answer"))
     takes_notes = name in NAMED and NAMED[name].takes_notes
-    written = WrittenCommand(word, rest, below.rstrip(), prefix)
+    written = WrittenCommand(word, rest, below.rstrip(), "")
     if written.below and not takes_notes:
         return written.wrong(say("gate.nothing_follows", name=name))
     return ANSWERS[name](written)

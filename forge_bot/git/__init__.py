@@ -8,17 +8,14 @@ from forge_bot.git.commit_history import MergeConflict, merge
 from forge_bot.git.files_at import blob_id
 from forge_bot.git.repository import Repository, clone_repository, make_repository
 from forge_bot.git.revisions import Head, Ref
-from forge_bot.git.uncommitted_work import StatusEntry
-from forge_bot.git.worktree import Tree, WorktreeInfo
+from forge_bot.git.worktree import Tree
 
 __all__ = [
     "Head",
     "MergeConflict",
     "Ref",
     "Repository",
-    "StatusEntry",
     "Tree",
-    "WorktreeInfo",
     "blob_id",
     "clone_repository",
     "make_repository",

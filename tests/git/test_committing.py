@@ -3,7 +3,8 @@
 import pytest
 
 from forge_bot.errors import GitFailed
-from forge_bot.git import StatusEntry, Tree
+from forge_bot.git import Tree
+from forge_bot.git.uncommitted_work import StatusEntry
 from forge_bot.sentences import hint_of
 from tests.git.git_scene import ODD_NAMES, Scene
 

@@ -3,7 +3,8 @@
 import pytest
 
 from forge_bot.errors import GitFailed
-from forge_bot.git import StatusEntry, Tree
+from forge_bot.git import Tree
+from forge_bot.git.uncommitted_work import StatusEntry
 from tests.fakes.rows import rows
 from tests.git.git_scene import ODD_NAMES, Scene
 

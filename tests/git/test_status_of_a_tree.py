@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge_bot.git import StatusEntry
+from forge_bot.git.uncommitted_work import StatusEntry
 from tests.fakes.rows import rows
 from tests.git.git_scene import Scene
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge_bot.errors import BadOption, GitFailed
-from forge_bot.git import WorktreeInfo
+from forge_bot.git.worktree import WorktreeInfo
 from tests.git.git_scene import Scene
 
 

@@ -8,8 +8,9 @@ import yaml
 from markdown_it import MarkdownIt
 from pydantic import TypeAdapter
 
-from forge_bot.engine import Descriptor, Pipeline
+from forge_bot.engine import Pipeline
 from forge_bot.engine.phases import AgentPhase, AnsweringPhase, ReviewPhase, TaskReviewPhase
+from forge_bot.engine.pipeline import Descriptor
 from forge_bot.prompts.material import Capability, InputFile, Line, Material
 from forge_bot.resources import templates
 from forge_bot.runs.models_and_prompts import INQUIRY, PERFORMER

@@ -2,8 +2,9 @@
 
 import pytest
 
-from forge_bot.engine import Pipeline, StepPipeline
+from forge_bot.engine import Pipeline
 from forge_bot.engine.phases import GatePhase, PublishPhase, StepPhase
+from forge_bot.engine.pipeline import StepPipeline
 from forge_bot.errors import BadPipeline
 from forge_bot.settings.load_pipeline import load_pipeline
 from tests.fakes.rows import rows

@@ -7,7 +7,7 @@ A reply is a table of `replies.toml`: its `headline` and `detail` are Jinja temp
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from forge_bot.engine.next_action import held_patch_name
 from forge_bot.engine.phases import GatePhase, PublishPhase, TaskReviewPhase, TasksPhase
@@ -111,20 +111,18 @@ class RunView(RunFacts):
         return self.state.pull_request_branch or self.state.branch
 
 
-def _approved_patches(state: State) -> Iterator[str]:
-    """Yield the names of the patches that were approved, in the order of the decisions."""
-    for decision in state.decisions:
-        if decision.reason is Reason.PROTECTED_PATHS and decision.answer == Answer.APPROVE:
-            yield held_patch_name(decision.task or TaskId(""))
-
-
 def patches_by_hand(
     state: State, read: Callable[[str], bytes | None]
 ) -> dict[str, tuple[str, ...]]:
     """Return the approved patches that have workflow files in them, with those files; `read` gives
     a document of the run.
     """
-    workflows = {name: _workflows(read(name)) for name in _approved_patches(state)}
+    approved = [
+        held_patch_name(decision.task or TaskId(""))
+        for decision in state.decisions
+        if decision.reason is Reason.PROTECTED_PATHS and decision.answer == Answer.APPROVE
+    ]
+    workflows = {name: _workflows(read(name)) for name in approved}
     return {name: paths for name, paths in workflows.items() if paths}
 
 
@@ -238,11 +236,8 @@ def asked_for(view: RunView, gate: OpenGate) -> str:
     if isinstance(phase, GatePhase):
         names = [file.name for file in gate.files] or list(phase.shows)
         return say("progress.asked_for.reading", document=escape.code(names[0]))
-    sentence = (
-        view.question.data.decision[1]
-        if view.question is not None and len(view.question.data.decision) > 1
-        else ""
-    )
+    decision = view.question.data.decision if view.question is not None else ()
+    sentence = next(iter(decision[1:]), "")
     return escape.line(sentence) if sentence else say("progress.asked_for.decision")
 
 

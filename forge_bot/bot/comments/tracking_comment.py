@@ -98,11 +98,11 @@ def commands_now(view: RunView) -> str:
 def tasks(view: RunView) -> str:
     """The tasks, folded, with the documents of each."""
     state = view.state
+    if not state.tasks:
+        return ""
     settled = sum(task.settled for task in state.tasks)
     plan = next((name for name in view.pipeline.task_lists if name in state.artifacts), "")
     where = say("progress.tasks.see", document=view.links.named(plan)) if plan else ""
-    if not state.tasks:
-        return ""
     table = Rows(
         [_task(view, task) for task in state.tasks],
         "progress.tasks.more",
@@ -154,11 +154,9 @@ def phases(view: RunView) -> str:
     ]
     left_out = [view.label(entry.phase) for entry in known if entry.standing == "skipped"]
     priced = view.state.usage.cost is not None
-    notes = (
-        [say("progress.phases.still_to_come", phases=" → ".join(later))]
-        if later and not view.state.ended
-        else []
-    )
+    notes = list[str]()
+    if later and not view.state.ended:
+        notes.append(say("progress.phases.still_to_come", phases=" → ".join(later)))
     if left_out:
         names = listed(left_out)
         not_part = say("progress.phases.not_part", effort=view.state.effort, phases=names)
