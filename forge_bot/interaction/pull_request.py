@@ -47,7 +47,7 @@ from forge_bot.verification.judgement import Cause, UnusableCommand, said_before
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _NUMBERS = re.compile(r"\A(?:[RP]-\d+(?:, | and )?)+:\s*")
-_TODAY = re.compile(r"\b(t)oday\b,?( .*?); then ", re.DOTALL | re.IGNORECASE)
+_TODAY = re.compile(r"\b(t)oday\b,?((?: .*?)?); then ", re.DOTALL | re.IGNORECASE)
 _MOST_LINES, _MOST_ROWS = 60, 12
 _MANY_FILES = 4
 _SYMPTOM, _CAUSES = "symptom", frozenset({"cause", "root cause", "the cause"})
