@@ -39,7 +39,7 @@ _HTML_COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _POINTER = re.compile(r"@?([\w./-]+\.(?:md|rst|txt|adoc))")
 _INCLUDES = re.compile(r"include::|\{include\}")
 _HEADING = re.compile(r"(#{1,6}|=+)\s+\S")
-_UNDERLINE = re.compile(r"([=\-~^\"'*+#`:.])\1{2,}\s*")
+_UNDERLINE = re.compile(r"([=\-~^\"'*+#:.])\1{2,}\s*")
 _ENTRY = re.compile(r"\s{0,3}[-*+•]\s+\S")
 _HEAD = 5
 """Lines of a section that may tell of its release."""
@@ -155,9 +155,10 @@ def _find_newest_section(lines: Sequence[str]) -> int:
     """Return where the section begins: the first heading that names a version, else the second,
     since the first is usually the title.
     """
+    headings = [*_find_headings(lines)]
     entry = next((n for n, line in enumerate(lines) if _ENTRY.match(line)), len(lines))
-    tops = [number for number in _find_headings(lines) if number < entry] or [0]
-    return next((n for n in tops if _VERSION.search(lines[n])), tops[:2][-1])
+    tops = [number for number in headings if number < entry] or [0]
+    return next((n for n in headings if _VERSION.search(lines[n])), tops[:2][-1])
 
 
 def _shorten_guide(path: str, text: str, room: int) -> HouseRule:

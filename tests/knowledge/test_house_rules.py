@@ -95,6 +95,10 @@ def test_of_a_long_guide_for_people_the_paragraphs_with_rules_for_a_change_are_s
         ),
         ("- first\n", "- first\n"),
         (
+            "# Notes\n\n## Upgrading\n\nBy these words:\n\n```\npip install 2.0\n```\n\n* [who](x)\n\n## 2.0\n\n* new\n",
+            "[… lines 1-12 are not shown here …]\n## 2.0\n\n* new\n",
+        ),
+        (
             f"## Unreleased\n\n### Added\n\n{MANY}  - part\n\n### Fixed\n\n- mended\n\n## 1.0\n",
             (f"## Unreleased\n\n### Added\n\n{ONE * 18}[… lines 23-111 are not shown here …]\n"),
         ),
