@@ -52,7 +52,7 @@ _UNRELEASED = re.compile(
 )
 _RULE_OF_GUIDE = re.compile(
     r"changelog|release note|\bnews\b|docstring|type (?:hint|annotation)|annotat|line length"
-    r"|\bstyle|commit message|sign(?:ed)?[- ]off|coverage|deprecat"
+    r"|\bstyle|commit message|sign(?:ed)?[- ]off|coverage|deprecat|\badd an? [^.\n]{0,40}\bfile\b"
     r"|\b(?:add|updat|writ|includ|need|requir|provid|accompan|cover|new|with|must|should)"
     r"[^.]{0,60}\b(?:tests?|docs|documentation|documented)\b"
 )
@@ -64,8 +64,11 @@ _COMMAND = re.compile(
 )
 """Words of a paragraph that says how something is run: the commands are known."""
 
-_NO_TEXT = re.compile(r"(?s)(?: {4}|\s*[`<]).*|#+ [^\n]*|[^\n]+\n([=~^*-])\1+|.*:\s*")
-"""A paragraph that is code, a picture, a heading, or only leads to what follows."""
+_NO_TEXT = re.compile(r"(?s)(?: {4}|\s*[`<]).*|#+ [^\n]*|[^\n]+\n([=~^*-])\1+|\s*")
+"""A paragraph that is code, a picture, or a heading."""
+
+_LEADS_ON = re.compile(r"[^.]*:\s*\Z")
+"""A last sentence that only leads to what follows."""
 
 _CODE_BLOCK = re.compile(r"(?ms)^ *(```|~~~).*?^ *\1[^\n]*$")
 _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+\.)\s)")
@@ -179,7 +182,8 @@ def _find_rules(guide: str) -> str:
     """
     text = _CODE_BLOCK.sub("", _RELEASING.sub("", guide))
     parts = _BETWEEN_PARAGRAPHS.split(text)
-    paragraphs = [part.rstrip() for part in parts if not _NO_TEXT.fullmatch(part)]
+    said = (_LEADS_ON.sub("", part).rstrip() for part in parts)
+    paragraphs = [part for part in said if not _NO_TEXT.fullmatch(part)]
     weights = [
         len({*_RULE_OF_GUIDE.findall(said)}) - len({*_COMMAND.findall(said)})
         for said in map(str.casefold, paragraphs)
