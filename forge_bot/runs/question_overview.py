@@ -90,10 +90,10 @@ def _count_tested(texts: Iterable[str]) -> str:
     rows = [row for text in texts for row in read_requirements(text)]
     code = [row for row in rows if row.tests or not row.only_pages]
     bare = [f"“{row.text}”" for row in code if not (row.tests or row.by_present_tests)]
-    counts = say("question.tested", tested=len(code) - len(bare), count=len(code)) if code else ""
-    counts += say("question.not_tested", names=listed(bare[:3])) if bare else ""
+    counts = say("question.tested", tested=len(code) - len(bare), count=len(rows)) if code else ""
     pages = len(rows) - len(code)
-    return counts + (say("question.pages", count=pages) if code and pages else "")
+    counts += say("question.pages", count=pages) if code and pages else ""
+    return counts + (say("question.not_tested", names=listed(bare[:3])) if bare else "")
 
 
 def _count_lines(patch: str) -> str:

@@ -6,13 +6,16 @@ its risks, the findings of its review, and the cost.
 
 from collections.abc import Iterable
 
+from forge_bot.artifacts.design_outline import FILE_PATH
+from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
 from forge_bot.gate.arguments import SHOWN_DIGEST
 from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
+from forge_bot.values import Finding
 
-MOST_RISKS, MOST_FINDINGS, MOST_CORRECTED = 6, 6, 2
+MOST_RISKS, MOST_FINDINGS = 6, 6
 _ALL_FINDINGS = 20
 _LONGEST_DIFFERENCE = 900
 _LONGEST_DECISION = 2_000
@@ -29,8 +32,8 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
     shown = max(MOST_RISKS, len(data.risks))
     heaviest = sorted(data.findings, key=lambda finding: HEAVIEST_FIRST.index(finding.severity))
     most = MOST_FINDINGS if overview.spent else _ALL_FINDINGS
-    corrected = [finding for finding in heaviest if finding.is_corrected]
-    told = [one for one in heaviest if one not in corrected[MOST_CORRECTED:]][:most]
+    # The line of the review counts what was corrected; of tests and pages that is enough.
+    told = [one for one in heaviest if not (one.is_corrected and _is_beside_code(one))][:most]
     return render(
         "parts.first_screen",
         overview=overview,
@@ -42,9 +45,15 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         more_risks=len(risks) - len(risks[:shown]),
         reviews=[(verdict_words(review.verdict), review) for review in overview.reviews],
         findings=told,
-        more_findings=len(heaviest) - len(told),
+        more_findings=sum(not one.is_corrected for one in heaviest if one not in told),
         requirements=data.requirements,
     )
+
+
+def _is_beside_code(finding: Finding) -> bool:
+    """Return whether a finding begins with the path of a test or a page."""
+    place = FILE_PATH.match(finding.description.lstrip("`"))
+    return place is not None and (belongs_to_tests(place[0]) or is_page(place[0]))
 
 
 def question_text(

@@ -175,17 +175,21 @@ TABLE = """| Requirement | Files | Tests | State |
 """
 
 
-def test_the_question_shows_two_corrections_whole_and_counts_pages_apart(sample: Sample) -> None:
-    findings = [f"[MINOR] word {n} was wrong. Corrected." for n in range(4)]
+def test_the_question_counts_corrections_of_tests_and_requirements_on_pages(
+    sample: Sample,
+) -> None:
+    places = ("rota/schedule.py", "`tests/test_before.py`", "README.md, its head", "the draft")
+    findings = [f"[MINOR] {place}: it was wrong. Corrected." for place in places]
     review = script.review("APPROVE_WITH_NOTES", *findings, extra=["Requirements"])
     text = str(review["artifact_markdown"]).replace("All of it.", TABLE)
     model = asked(sample, review={"artifact_markdown": text, "edits": [MENDED]})
     first = sample.forge("resume", "--model", model).out.partition("Answers, at a terminal")[0]
     shown = " ".join(first.split())
-    counted = "1 of 1 requirements have a test, 1 is documentation"
+    counted = "1 of 2 requirements have a test, 1 is documentation"
     assert f"4 findings corrected in the draft; {counted}" in shown
     assert first.count("🔧") == 2
-    assert "… and 2 more in the documents" in shown
+    assert "🔧 rota/schedule.py: it was wrong." in shown
+    assert "🔧 the draft: it was wrong." in shown
 
 
 UNTRUE = "Days before the rota begins are an error of the caller."
