@@ -29,6 +29,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
     listed,
     looked_up,
     places_defined,
+    subject,
 )
 
 _FOR_FIRST = 10_000
@@ -82,7 +83,7 @@ class PromptFiles:
         self._files = listed(repository, base)
         self._shown: dict[str, tuple[Span, ...]] = {}
         self._changelogs = set[str]()
-        self._about: list[str] = words(request)
+        self._about: list[str] = subject(request)
 
     def looked_up(self) -> list[InputFile]:
         """Return the findings of our own look-ups for the request, before the first call.
