@@ -102,6 +102,23 @@ def test_words_of_the_title_and_repeated_ones_lead_to_a_file(tmp_path: Path) -> 
         assert files(shown)[0] == "app/rows.py"
 
 
+def test_of_a_file_with_few_shown_lines_more_is_shown_to_an_implementer(tmp_path: Path) -> None:
+    filler = "".join(f"def step_{n}(value):\n    return value + {n}\n\n\n" for n in range(200))
+    edits = "".join("def edit(text):\n    return text\n\n\n" for _ in range(4))
+    here = repository(
+        tmp_path,
+        {
+            "app/pager.py": "class Pager:\n    pass\n\n\n" + filler,
+            "app/editor.py": f"{filler}{edits}{filler}",
+        },
+    )
+    base = here.commit_id("main")
+    prompt = PromptFiles(here, base, "The pager cannot edit text in the Pager class")
+    assert "app/editor.py" in files(prompt.looked_up())
+    later = prompt.for_task(base, (), ["- `app/editor.py`: `edit`"])
+    assert "def edit(" in next(each.text for each in later if each.name == "app/editor.py")
+
+
 def test_a_word_that_only_tests_define_leads_nowhere(tmp_path: Path) -> None:
     tests = "class Test:\n    pass\n\n\nclass TestPager:\n    pass\n"
     here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_debug.py": tests})
