@@ -16,13 +16,14 @@ from forge_bot.knowledge.search_index import Ranking, words
 from forge_bot.project.graph.stacks.all_stacks import stack_for
 
 _PATH_WEIGHT = 4
-_SYMBOL_WEIGHT = 2
-_CHARACTERS = 20_000
+_SYMBOL_WEIGHT = 4
+_CHARACTERS = 100_000
 _ASIDE = 0.7
-_FIRST = 40
 _SHORTEST_PART = 5
 _PROSE = re.compile(r"(?:^|/)(?:docs?/|doc\.go$)|\.(?:md|rst|txt|adoc|ya?ml|toml)$", re.IGNORECASE)
-_EXAMPLES = re.compile(r"(?:^|/)(?:examples?|benchmarks?|changes|changelog\.d)/", re.IGNORECASE)
+_BESIDE = re.compile(
+    r"(?i)(^|/)_?(examples?|bench(mark)?s?|changes|changelog\.d|vendor(ed)?)/|\.pyi$"
+)
 _ABOVE = ("@", "#[", "//", "#:", "/*", "*")
 _SEPARATORS = re.compile(r"\.|::|->|#")
 
@@ -99,13 +100,21 @@ class CodeIndex:
         hits = (places for own, places in self._places.items() if holds(own, name))
         return [path for places in hits for path, _ in places]
 
-    def best(self, about: Sequence[str], limit: int) -> tuple[str, ...]:
-        """Return the most likely files for these words, best first: tests and pages share words
+    def shares(self, about: Sequence[str]) -> dict[str, float]:
+        """Return the files that share words with these; the best has 1. Tests and pages share words
         with every task, so they count less.
         """
-        ranked = [(self.paths[at], score) for at, score in self._ranking.best(about, _FIRST)]
-        scores = {path: score * (_ASIDE if is_beside_code(path) else 1) for path, score in ranked}
-        return tuple(sorted(scores, key=lambda path: (-round(scores[path], 6), path))[:limit])
+        ranked = [(self.paths[at], n) for at, n in self._ranking.best(about, len(self.paths))]
+        weights = {path: _ASIDE if is_beside_code(path) else 1 for path, _ in ranked}
+        return {path: weights[path] * score / ranked[0][1] for path, score in ranked}
+
+    def best(self, about: Sequence[str], limit: int) -> tuple[str, ...]:
+        """Return the most likely files for these words, best first."""
+        return best_first(self.shares(about))[:limit]
+
+
+def best_first(scores: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(sorted(scores, key=lambda path: (-round(scores[path], 6), path)))
 
 
 def _document(path: str, text: str) -> list[str]:
@@ -128,8 +137,8 @@ def is_prose(path: str) -> bool:
 
 
 def is_beside_code(path: str) -> bool:
-    """Return whether a file only goes with the code: tests, examples, benchmarks and pages."""
-    return bool(belongs_to_tests(path) or is_prose(path) or _EXAMPLES.search(path))
+    """Return whether a file only goes with the code: tests, examples, pages, stubs, vendored."""
+    return bool(belongs_to_tests(path) or is_prose(path) or _BESIDE.search(path))
 
 
 LONGEST = 90

@@ -29,15 +29,14 @@ class Ranking:
     def best(self, question: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """Return the positions and scores of the documents that share a word with the query.
 
-        The best come first, at most `limit`. A word counts only for the documents that have it: for
-        others the library would return the lower bound of the word.
+        The best come first, at most `limit`. A word counts as often as the query has it.
         """
         if self._scorer is None:
             return []
         totals: Counter[int] = Counter()
         for word in self._most_informative(question, self._scorer.idf):
             holders = [at for at, counts in enumerate(self._scorer.doc_freqs) if word in counts]
-            scores = self._scorer.get_batch_scores([word], holders)
+            scores = self._scorer.get_batch_scores([word] * question.count(word), holders)
             totals.update(dict(zip(holders, scores, strict=True)))
         # Scores are rounded, so that equal documents stay equal whatever order their words were
         # added in.
@@ -63,7 +62,7 @@ class _Scorer(Protocol):
 def _scorer(documents: Sequence[Sequence[str]]) -> _Scorer:
     from rank_bm25 import BM25Plus
 
-    return cast("_Scorer", BM25Plus(documents))
+    return cast("_Scorer", BM25Plus(documents, delta=0))
 
 
 _RUN = re.compile(r"[^\W_]+")

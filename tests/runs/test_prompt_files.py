@@ -59,6 +59,66 @@ def test_what_the_request_names_is_looked_up_before_the_first_call(tmp_path: Pat
     assert files(shown)[0] == "app/other.py"
 
 
+def test_the_file_that_shares_most_words_comes_before_one_that_defines_a_common_name(
+    tmp_path: Path,
+) -> None:
+    checks = {
+        f"app/{place}/validate.py": "def validate(node):\n    return node\n"
+        for place in ("schema", "values")
+    }
+    rule = "def subscription_has_single_root_field(node):\n    return node\n"
+    users = {f"app/u{n}.py": f"def u{n}(node):\n    validate(node)\n" for n in range(60)}
+    here = repository(
+        tmp_path, {**checks, **users, "app/rules/single_field_subscriptions.py": rule}
+    )
+    request = "Single root field of a subscription\n\n`validate()` lets two root fields pass."
+    shown = PromptFiles(here, here.commit_id("main"), request).looked_up()
+    assert files(shown)[0] == "app/rules/single_field_subscriptions.py"
+
+
+def test_the_code_of_others_and_stubs_are_not_shown_for_a_name(tmp_path: Path) -> None:
+    here = repository(
+        tmp_path,
+        {
+            **{f"app/p{n}.py": f"PART_{n} = {n}\n" for n in range(60)},
+            "app/_vendored/toml.py": CORE,
+            "app/pager.pyi": "class Pager:\n    def show(self, text): ...\n",
+            "app/pager.py": CORE,
+        },
+    )
+    shown = PromptFiles(here, here.commit_id("main"), "`Pager` shows no text").looked_up()
+    assert files(shown) == ["app/pager.py"]
+
+
+def test_words_of_the_title_and_repeated_ones_lead_to_a_file(tmp_path: Path) -> None:
+    rows = "def rows(text):\n    return text\n"
+    parts = {f"app/p{n}.py": f"PART_{n} = {n}\n" for n in range(60)}
+    here = repository(
+        tmp_path, {**parts, "app/rows.py": rows, "app/cells.py": rows.replace("rows", "cells")}
+    )
+    for title, body in (("Rows are cut", "Not so cells."), ("Cut", "Rows. Rows. Cells.")):
+        request = f"{title}\n\n{body}"
+        shown = PromptFiles(here, here.commit_id("main"), request).looked_up()
+        assert files(shown)[0] == "app/rows.py"
+
+
+def test_of_a_file_with_few_shown_lines_more_is_shown_to_an_implementer(tmp_path: Path) -> None:
+    filler = "".join(f"def step_{n}(value):\n    return value + {n}\n\n\n" for n in range(200))
+    edits = "".join("def edit(text):\n    return text\n\n\n" for _ in range(4))
+    here = repository(
+        tmp_path,
+        {
+            "app/pager.py": "class Pager:\n    pass\n\n\n" + filler,
+            "app/editor.py": f"{filler}{edits}{filler}",
+        },
+    )
+    base = here.commit_id("main")
+    prompt = PromptFiles(here, base, "The pager cannot edit text in the Pager class")
+    assert "app/editor.py" in files(prompt.looked_up())
+    later = prompt.for_task(base, (), ["- `app/editor.py`: `edit`"])
+    assert "def edit(" in next(each.text for each in later if each.name == "app/editor.py")
+
+
 def test_a_word_that_only_tests_define_leads_nowhere(tmp_path: Path) -> None:
     tests = "class Test:\n    pass\n\n\nclass TestPager:\n    pass\n"
     here = repository(tmp_path, {"app/pager.py": CORE, "tests/test_debug.py": tests})
@@ -176,7 +236,7 @@ def test_of_a_name_that_examples_define_too_the_code_and_its_tests_are_shown(
     }
     here = repository(tmp_path, files_of)
     shown = PromptFiles(here, here.commit_id("main"), "`edits_the_text` fails").looked_up()
-    assert files(shown)[:2] == ["src/_text.py", "src/text.py"]
+    assert {*files(shown)[:2]} == {"src/_text.py", "src/text.py"}
     assert "tests/test_text.py" in files(shown)
     assert "tests/test_all.py" not in files(shown)
 

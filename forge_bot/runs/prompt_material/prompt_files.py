@@ -29,6 +29,7 @@ from forge_bot.runs.prompt_material.request_lookup import (
     listed,
     looked_up,
     places_defined,
+    subject,
 )
 
 _FOR_FIRST = 10_000
@@ -57,6 +58,7 @@ _FOR_TASK = _Room(20_000, 4_200)
 """For an implementer beyond these."""
 
 _LEAST = 3_000
+_FEW_LINES = 30
 _LIKELY_FOR_TASK = 5
 _CODE_FOR_REQUEST = 600
 _TESTS_FOR_REQUEST = 1_500
@@ -82,7 +84,7 @@ class PromptFiles:
         self._files = listed(repository, base)
         self._shown: dict[str, tuple[Span, ...]] = {}
         self._changelogs = set[str]()
-        self._about: list[str] = words(request)
+        self._about: list[str] = subject(request)
 
     def looked_up(self) -> list[InputFile]:
         """Return the findings of our own look-ups for the request, before the first call.
@@ -233,8 +235,9 @@ class PromptFiles:
         something is named.
         """
         cited = self._cite_lines(path, meant)
-        # Of tests only a few are shown behind the request.
-        known = path in self._shown and not belongs_to_tests(path)
+        # Of tests, and of code that is not the most likely, only a few lines stand there so far.
+        lines = sum(last - first for first, last in self._shown.get(path, ()))
+        known = lines > _FEW_LINES and not belongs_to_tests(path)
         return FileFocus(
             cited,
             () if path in spared else meant.names,

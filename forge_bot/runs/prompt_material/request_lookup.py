@@ -12,7 +12,7 @@ from typing import NamedTuple
 from forge_bot.artifacts.test_paths import belongs_to_tests
 from forge_bot.git import Repository
 from forge_bot.git.commit_history import holding, lines_with
-from forge_bot.knowledge.code_index import CodeIndex, is_beside_code, is_prose
+from forge_bot.knowledge.code_index import CodeIndex, best_first, is_beside_code, is_prose
 from forge_bot.knowledge.house_rules import tells_of_changes
 from forge_bot.knowledge.mentions import (
     as_searched,
@@ -35,6 +35,9 @@ _PROSE_READ = (".md", ".rst", ".txt", ".adoc")
 _LIKELY_TOLD = 4
 _CODE_SHOWN = 3
 _LEAST_OF_BEST = 8
+_NAMED = 0.5
+"""What a name counts beside the words, of which the best file has 1."""
+
 _MOST_NAMES = 12
 _MOST_PLACES = 3
 """Definitions of a name beyond which it does not identify a place."""
@@ -112,6 +115,11 @@ def listed(repository: Repository, commit: str) -> tuple[str, ...]:
     return tuple(name for name in files if not name.startswith(f"{SPECS}/"))
 
 
+def subject(request: str) -> list[str]:
+    """Return the search words of a request; those of its title, which sums it up, count twice."""
+    return words(request.partition("\n")[0]) + words(request)
+
+
 def index_at(repository: Repository, commit: str, about: Sequence[str]) -> CodeIndex:
     """Return the text files of a commit, ready to be searched. Of a large repository only those
     that hold most words of the task are read.
@@ -157,12 +165,12 @@ def looked_up(repository: Repository, base: str, request: str) -> RequestLookup:
         for name, hits in uses.items()
         if defined[name] or 0 < len(hits) <= _COMMON_UNDEFINED
     }
-    likely = index.best(words(request), 10)
+    likely = index.best(subject(request), 10)
     return RequestLookup(
         {name: defined[name] for name in telling},
         uses,
         likely,
-        _Choice(repository, base, request, index).paths(defined, uses, likely),
+        _Choice(repository, base, request, index).paths(uses, likely),
     )
 
 
@@ -207,40 +215,32 @@ class _Choice(NamedTuple):
     request: str
     code: CodeIndex
 
-    def paths(
-        self,
-        defined: Mapping[str, Sequence[tuple[str, int]]],
-        uses: Mapping[str, Sequence[Use]],
-        likely: Sequence[str],
-    ) -> list[str]:
+    def paths(self, uses: Mapping[str, Sequence[Use]], likely: Sequence[str]) -> list[str]:
         """Return the files that the request names first, then code, tests and pages."""
         files = listed(self.repository, self.base)
         written = mentions(self.request).paths
         named = [path for place in written for path in resolve(place, files)[:1]]
-        rare = {
-            name: hits
-            for name, hits in defined.items()
-            if "." in name or len(uses.get(name, ())) <= _COMMON
-        }
-        own = rare if any(rare.values()) else defined
-        wanted = dict.fromkeys((*named, *_files_defining(own)))
-        holding_names = self._find_by_names(uses)
-        code = [
-            path for path in holding_names if path in self.code.texts and not is_beside_code(path)
-        ]
-        wanted.update(dict.fromkeys(code[: max(0, _CODE_SHOWN - len(wanted))]))
-        code = [path for path in wanted if not is_beside_code(path)]
-        guessed = [path for path in likely if not is_beside_code(path)]
-        wanted.update(dict.fromkeys(guessed[: max(0, 2 - len(code))]))
+        holding_names = best_first(held := self._find_by_names(uses))
+        code = [*dict.fromkeys((*named, *self._likely_code(held)))]
+        wanted = dict.fromkeys(code[: max(_CODE_SHOWN, len({*named}))])
         wanted.update(dict.fromkeys(self._tests(tuple(wanted), holding_names, likely, uses)))
         pages = [path for path in holding_names if is_prose(path)]
         wanted.update(dict.fromkeys(pages[:1]))
         shown = [path for path in wanted if path in named or not tells_of_changes(path)]
         return sorted(shown, key=lambda path: 0 if path in named else _kind(path))
 
-    def _find_by_names(self, uses: Mapping[str, Sequence[Use]]) -> list[str]:
-        """Return the files that use the names, best first. A name in few files counts most, and so
-        does a definition whose name contains it, such as its test.
+    def _likely_code(self, held: Mapping[str, float]) -> list[str]:
+        """Return the files of code, the most likely first, by their words and names together."""
+        scores = Counter(self.code.shares(subject(self.request)))
+        scores.update({path: _NAMED * n for path, n in held.items() if path in self.code.texts})
+        least = max(scores.values(), default=0) / _LEAST_OF_BEST
+        likely = [path for path in best_first(scores) if scores[path] >= least]
+        return [path for path in likely if not is_beside_code(path)]
+
+    def _find_by_names(self, uses: Mapping[str, Sequence[Use]]) -> dict[str, float]:
+        """Return the files that use the names, with what these count for them. A name in few files
+        counts most, and more where it is defined; so does a definition whose name contains it, such
+        as its test.
         """
         scores: dict[str, float] = defaultdict(float)
         for name, hits in uses.items():
@@ -250,11 +250,10 @@ class _Choice(NamedTuple):
                 scores[path] += (1 + min(times, 9) / 10) / len(paths)
             for path, times in Counter(self.code.defined_alike(as_searched(name))).items():
                 scores[path] += min(times, 4) / 4
+            own = {path for path, _ in self.code.definitions(name)}
+            scores.update({path: scores[path] + 1 / len(own) for path in own})
         least = max(scores.values(), default=0) / _LEAST_OF_BEST
-        return sorted(
-            (path for path in scores if scores[path] >= least),
-            key=lambda path: (-round(scores[path], 6), path),
-        )
+        return {path: n for path, n in scores.items() if n >= least}
 
     def _tests(
         self,
@@ -282,17 +281,6 @@ class _Choice(NamedTuple):
 def _kind(path: str) -> int:
     """Return the place of a kind of file: code, tests, pages."""
     return 2 if is_prose(path) else int(belongs_to_tests(path))
-
-
-def _files_defining(defined: Mapping[str, Sequence[tuple[str, int]]]) -> Iterator[str]:
-    """Yield the files that define the names, names with one definition first. Of a name with
-    several, a file that defines another name alone counts, else those of the code.
-    """
-    alone = {hits[0][0] for hits in defined.values() if len(hits) == 1}
-    for hits in sorted(defined.values(), key=lambda hits: len(hits) > 1):
-        paths = [path for path, _ in hits]
-        own = [path for path in paths if not is_beside_code(path)]
-        yield from [path for path in paths if path in alone] or own or paths
 
 
 _TEST_AFFIX = re.compile(r"^test_|[_.](?:test|spec)$")
