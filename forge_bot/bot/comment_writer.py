@@ -8,12 +8,7 @@ from dataclasses import dataclass, field
 
 from forge_bot.agent.models.base import reads_images
 from forge_bot.bot.comments.checkpoint_comment import checkpoint
-from forge_bot.bot.comments.reply import (
-    CommentReply,
-    RunView,
-    patches_by_hand,
-    workflows_that_wait,
-)
+from forge_bot.bot.comments.reply import CommentReply, RunView, patches_by_hand, workflows_that_wait
 from forge_bot.bot.comments.tracking_comment import tracking
 from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.thread import Thread, ThreadCommand, awaited

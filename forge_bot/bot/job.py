@@ -15,11 +15,7 @@ from forge_bot.bot.comments.reply import CommentReply, reply
 from forge_bot.bot.comments.tracking_comment import exit_code, tracking
 from forge_bot.bot.find_or_create_run import find_or_create_run
 from forge_bot.bot.follow_ups import show_follow_ups
-from forge_bot.bot.job_context import (
-    JobContext,
-    begin,
-    job_repository,
-)
+from forge_bot.bot.job_context import JobContext, begin, job_repository
 from forge_bot.bot.job_handoff import (
     COMMITS,
     JobRequest,

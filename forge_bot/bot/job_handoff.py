@@ -12,12 +12,7 @@ from pydantic import Field, ValidationError
 
 from forge_bot.bot.supervised_worker import SupervisedWorker
 from forge_bot.bot.thread import ThreadCommand
-from forge_bot.bot.worker_messages import (
-    ObjectId,
-    WorkerQuestion,
-    WorkerStopped,
-    stopped_by,
-)
+from forge_bot.bot.worker_messages import ObjectId, WorkerQuestion, WorkerStopped, stopped_by
 from forge_bot.errors import BranchMoved, ForgeError, NothingDelivered, NotInAction
 from forge_bot.forge import write_line
 from forge_bot.gate import grammar

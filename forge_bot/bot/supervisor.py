@@ -17,21 +17,9 @@ from forge_bot.bot.job_context import JobContext
 from forge_bot.bot.job_handoff import JobRequest, question_of, request_work
 from forge_bot.bot.supervised_worker import SupervisedWorker, tell_jobs
 from forge_bot.bot.thread import Thread, ThreadCommand
-from forge_bot.bot.thread_host import (
-    BranchPusher,
-    ThreadHost,
-    known_tip,
-    refuse_unseen,
-)
+from forge_bot.bot.thread_host import BranchPusher, ThreadHost, known_tip, refuse_unseen
 from forge_bot.bot.worker_messages import WorkerStopped, as_error
-from forge_bot.engine import (
-    Done,
-    Exec,
-    PersonAction,
-    SpawnAgent,
-    WriteFile,
-    drive,
-)
+from forge_bot.engine import Done, Exec, PersonAction, SpawnAgent, WriteFile, drive
 from forge_bot.errors import BranchMoved, GitFailed
 from forge_bot.forge import WAKE_WORKFLOW, Forge
 from forge_bot.forge.types import PullState

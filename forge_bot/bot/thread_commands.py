@@ -15,20 +15,9 @@ from forge_bot.bot.job_context import JobContext, Wake
 from forge_bot.bot.request_snapshot import Given, snapshot_request
 from forge_bot.bot.thread import Thread, ThreadCommand, judge_approval
 from forge_bot.engine.person_requirements import approved_with
-from forge_bot.engine.reports import (
-    Answer,
-    Answered,
-    Report,
-    RequestRefreshed,
-    RetryAsked,
-)
+from forge_bot.engine.reports import Answer, Answered, Report, RequestRefreshed, RetryAsked
 from forge_bot.engine.state import State
-from forge_bot.errors import (
-    CannotUpdate,
-    ForgeError,
-    RunEnded,
-    StaleApproval,
-)
+from forge_bot.errors import CannotUpdate, ForgeError, RunEnded, StaleApproval
 from forge_bot.forge import COMMENT_ANCHOR
 from forge_bot.forge.types import Issue, PullState
 from forge_bot.gate import grammar

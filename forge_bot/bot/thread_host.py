@@ -35,12 +35,7 @@ from forge_bot.interaction.merge_commit_message import who_answered
 from forge_bot.interaction.pull_request import PullRequestText, pull_request
 from forge_bot.runs.branch_for_merge import Offer, offer, push_aside, push_run, target_of
 from forge_bot.runs.evidence_of_run import EVIDENCE, covers
-from forge_bot.runs.publish_result import (
-    PublishResult,
-    customs_of,
-    documents_of,
-    publish_result,
-)
+from forge_bot.runs.publish_result import PublishResult, customs_of, documents_of, publish_result
 from forge_bot.runs.run import Run
 from forge_bot.runs.run_files import is_kept
 from forge_bot.runs.this_process import now

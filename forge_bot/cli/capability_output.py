@@ -10,11 +10,7 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from forge_bot.agent.capabilities import (
-    CapabilitySpec,
-    CapabilityType,
-    Effect,
-)
+from forge_bot.agent.capabilities import CapabilitySpec, CapabilityType, Effect
 from forge_bot.agent.tools.server_start import boxes_work, program_digests, servers_digest
 from forge_bot.agent.tools.setup import CapabilitySetup, variables_of
 from forge_bot.agent.tools.tool_catalogue import ToolCatalogue, discover_capabilities

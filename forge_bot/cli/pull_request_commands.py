@@ -30,12 +30,7 @@ from forge_bot.git import Repository
 from forge_bot.git.remotes import fetch_branch
 from forge_bot.interaction.approval_words import awaited_approvals
 from forge_bot.prompts.escape import cell
-from forge_bot.runs.run_snapshot import (
-    RunFigures,
-    Statistics,
-    addresses,
-    run_statistics,
-)
+from forge_bot.runs.run_snapshot import RunFigures, Statistics, addresses, run_statistics
 from forge_bot.runs.this_process import now
 from forge_bot.settings.approvals import (
     ApprovalCase,

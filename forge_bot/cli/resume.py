@@ -12,11 +12,7 @@ from forge_bot.cli.console import Console
 from forge_bot.cli.options import Ending, HostChoice, ResumeOptions
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.temporal_commands import choose_place, follow_on_server, take_back
-from forge_bot.cli.terminal_session import (
-    check_person,
-    make_session,
-    way_of_answer,
-)
+from forge_bot.cli.terminal_session import check_person, make_session, way_of_answer
 from forge_bot.engine.reports import Answered, Report
 from forge_bot.errors import BadOption, RunEnded, TaskTooLarge, UpToDate
 from forge_bot.forge import pull_request_command

@@ -17,11 +17,7 @@ from forge_bot.cli.options import CapabilityChoice, ResumeOptions, RunOptions
 from forge_bot.cli.progress import Progress
 from forge_bot.cli.resume import lead_run, resume
 from forge_bot.cli.temporal_commands import choose_place
-from forge_bot.cli.terminal_session import (
-    at_terminal,
-    make_session,
-    read_amount_option,
-)
+from forge_bot.cli.terminal_session import at_terminal, make_session, read_amount_option
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
 from forge_bot.errors import BadConfig, BadOption, BranchExists, IssueUnavailable, NotReady

@@ -10,14 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from forge_bot.gate.arguments import (
-    SHORTEST_DIGEST,
-    SIZES,
-    Amount,
-    Size,
-    read_amount,
-    read_digest,
-)
+from forge_bot.gate.arguments import SHORTEST_DIGEST, SIZES, Amount, Size, read_amount, read_digest
 from forge_bot.gate.flags import Approve, Start, read_approval, read_task_flags
 from forge_bot.sentences import say
 

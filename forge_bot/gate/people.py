@@ -6,14 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from forge_bot.forge.types import (
-    Account,
-    AccountKind,
-    ActorPart,
-    Membership,
-    Role,
-    UnknownRole,
-)
+from forge_bot.forge.types import Account, AccountKind, ActorPart, Membership, Role, UnknownRole
 from forge_bot.sentences import say
 
 

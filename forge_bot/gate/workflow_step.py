@@ -24,21 +24,9 @@ from forge_bot.forge.json_values import Node, read_json
 from forge_bot.forge.types import Account, ActorPart, Nothing, Trigger
 from forge_bot.gate import messages
 from forge_bot.gate.environment_variables import Inputs, read_inputs
-from forge_bot.gate.events import (
-    GateOutcome,
-    Intent,
-    Result,
-    issue_of_branch,
-    read_request,
-)
+from forge_bot.gate.events import GateOutcome, Intent, Result, issue_of_branch, read_request
 from forge_bot.gate.grammar import Help, Mistyped
-from forge_bot.gate.people import (
-    Denied,
-    DenyReason,
-    RequestedOperation,
-    authorise,
-    to_ask_about,
-)
+from forge_bot.gate.people import Denied, DenyReason, RequestedOperation, authorise, to_ask_about
 from forge_bot.sentences import hint_of
 
 

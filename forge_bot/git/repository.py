@@ -15,13 +15,7 @@ from forge_bot.git import commits, files_at, remotes, revisions, uncommitted_wor
 from forge_bot.git.files_at import read_objects
 from forge_bot.git.process import Given, OfFolder, Result, git
 from forge_bot.git.remotes import clone_with_token
-from forge_bot.git.revisions import (
-    REMOTES,
-    branches,
-    list_refs,
-    remote_branches,
-    tips_since,
-)
+from forge_bot.git.revisions import REMOTES, branches, list_refs, remote_branches, tips_since
 
 _OLDEST = (2, 34)
 _ORIGIN_HEAD = "refs/remotes/origin/"

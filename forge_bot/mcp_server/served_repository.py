@@ -11,13 +11,7 @@ from pathlib import Path
 
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.reports import RunStarted
-from forge_bot.errors import (
-    DetachedHead,
-    ForgeError,
-    NotServed,
-    UnknownRun,
-    WrongBranch,
-)
+from forge_bot.errors import DetachedHead, ForgeError, NotServed, UnknownRun, WrongBranch
 from forge_bot.git import Repository
 from forge_bot.mcp_server.tool_results import AtNode
 from forge_bot.runs.find_runs import RunInfo, run_in, runs

@@ -19,11 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from forge_bot.bot.worker_messages import as_error
 from forge_bot.engine import REPORT, Checkpoint, HumanGate, Report, advance
 from forge_bot.engine.reports import Abandoned, Answered
-from forge_bot.errors import (
-    ForgeError,
-    StaleApproval,
-    TemporalUnavailable,
-)
+from forge_bot.errors import ForgeError, StaleApproval, TemporalUnavailable
 from forge_bot.interaction.number_format import in_time
 from forge_bot.runs.find_runs import RunInfo
 from forge_bot.runs.notifications import Message

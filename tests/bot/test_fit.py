@@ -5,14 +5,7 @@ something.
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge_bot.interaction.fit_comment import (
-    Paper,
-    Papers,
-    fold,
-    show_papers,
-    size,
-    title,
-)
+from forge_bot.interaction.fit_comment import Paper, Papers, fold, show_papers, size, title
 from tests.bot.reading import acts, elements, folded
 from tests.prompts.test_escape import HOSTILE
 

@@ -8,10 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 
-from forge_bot.artifacts.read_artifact import (
-    with_requirement_words,
-    without_requirement_numbers,
-)
+from forge_bot.artifacts.read_artifact import with_requirement_words, without_requirement_numbers
 from forge_bot.bot.comments.reply import RunView
 from forge_bot.engine.gates import AUTO, UNASKED
 from forge_bot.gate.grammar import Approve, Mistyped

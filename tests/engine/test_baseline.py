@@ -6,13 +6,7 @@ from forge_bot.engine import Checkpoint, Exec, SpawnAgent
 from forge_bot.engine.reports import Prepared
 from forge_bot.engine.state import Reason
 from forge_bot.values import CommandName, CommandResult, Effort
-from forge_bot.verification.judgement import (
-    Cause,
-    UnusableCommand,
-    cause_of,
-    judge,
-    unusable,
-)
+from forge_bot.verification.judgement import Cause, UnusableCommand, cause_of, judge, unusable
 from tests.engine.test_verification import RUNS, outcome, result
 from tests.fakes.bench import GREEN, RED, Bench, blob
 

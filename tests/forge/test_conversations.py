@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forge_bot.errors import (
-    ConversationLocked,
-    GitHubError,
-    GitHubRefused,
-    MovedElsewhere,
-)
+from forge_bot.errors import ConversationLocked, GitHubError, GitHubRefused, MovedElsewhere
 from forge_bot.forge.github.client import GitHub
 from forge_bot.forge.types import AccountKind
 from forge_bot.forge.types import Role as Rank

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forge_bot.errors import (
-    BadAddress,
-    GitHubUnavailable,
-    PermissionMissing,
-    RateLimited,
-)
+from forge_bot.errors import BadAddress, GitHubUnavailable, PermissionMissing, RateLimited
 from forge_bot.forge.github.client import GitHub
 from forge_bot.sentences import hint_of
 from tests.fakes.github import FakeGitHub, Issue

@@ -14,16 +14,7 @@ from forge_bot.engine.reports import Answer, RunFlags
 from forge_bot.gate.arguments import Amount
 from forge_bot.gate.environment_variables import GATE_VARIABLES
 from forge_bot.gate.flags import SWITCHES, VALUES
-from forge_bot.gate.grammar import (
-    ANSWERS,
-    FORMS,
-    NAMED,
-    Approve,
-    Command,
-    Mistyped,
-    Resize,
-    Start,
-)
+from forge_bot.gate.grammar import ANSWERS, FORMS, NAMED, Approve, Command, Mistyped, Resize, Start
 from forge_bot.gate.messages import command_table, help_text
 from forge_bot.gate.parse_comment import ParsedComment, parse_comment
 from forge_bot.resources import templates

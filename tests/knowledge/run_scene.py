@@ -3,14 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from forge_bot.engine.reports import (
-    REPORT,
-    Answer,
-    Answered,
-    ArtifactWritten,
-    Report,
-    RetryAsked,
-)
+from forge_bot.engine.reports import REPORT, Answer, Answered, ArtifactWritten, Report, RetryAsked
 from forge_bot.knowledge.history import PastRun
 from forge_bot.values import Finding, Inspection, PhaseId, RunStatus, Severity, Verdict
 from tests.fakes.bench import START, Bench

@@ -6,12 +6,7 @@ The next step is at the top, then the state of each phase, and the cost.
 
 from forge_bot.bot.comments.reply import RunView, next_move, pull_request_link
 from forge_bot.engine.phase_rows import Row, rows
-from forge_bot.engine.phases import (
-    EndPhase,
-    Phase,
-    PublishPhase,
-    SetupPhase,
-)
+from forge_bot.engine.phases import EndPhase, Phase, PublishPhase, SetupPhase
 from forge_bot.engine.state import Reason, TaskState, TaskStatus
 from forge_bot.interaction import markers
 from forge_bot.interaction.commit_links import short

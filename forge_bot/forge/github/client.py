@@ -7,12 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from forge_bot.errors import (
-    GitHubRefused,
-    MovedElsewhere,
-    NotOnGitHub,
-    PermissionMissing,
-)
+from forge_bot.errors import GitHubRefused, MovedElsewhere, NotOnGitHub, PermissionMissing
 from forge_bot.forge.github.connection import call
 from forge_bot.forge.github.gate_client import read_membership
 from forge_bot.forge.github.pull_request_calls import PullRequestCalls, account_of

@@ -9,12 +9,7 @@ from pydantic import JsonValue
 
 from forge_bot.engine.pipeline import Pipeline
 from forge_bot.engine.reports import RunFlags
-from forge_bot.errors import (
-    BadArguments,
-    BadOption,
-    BranchExists,
-    DirtyTree,
-)
+from forge_bot.errors import BadArguments, BadOption, BranchExists, DirtyTree
 from forge_bot.gate.arguments import Amount
 from forge_bot.git import Tree
 from forge_bot.mcp_server.client_runs.client_tree import Dispatch, keep_dispatch
@@ -25,12 +20,7 @@ from forge_bot.mcp_server.client_runs.pipeline_init import (
     make_draft,
 )
 from forge_bot.mcp_server.served_repository import ServedRepository
-from forge_bot.mcp_server.tool_schemas import (
-    Confirmation,
-    ExternalContext,
-    InitFlags,
-    UIComponent,
-)
+from forge_bot.mcp_server.tool_schemas import Confirmation, ExternalContext, InitFlags, UIComponent
 from forge_bot.runs.checks import CheckReport, CheckSubject, RunIntent
 from forge_bot.runs.checks.local_checks import head, operation, signing
 from forge_bot.runs.create_run import (

@@ -14,13 +14,7 @@ from forge_bot.agent.redaction import redactor_of
 from forge_bot.errors import SetupNotWalled
 from forge_bot.git import Repository, Tree
 from forge_bot.project.detected_commands import Command
-from forge_bot.runs.notifications import (
-    CommandEnded,
-    Message,
-    Notice,
-    Notify,
-    RedMeaning,
-)
+from forge_bot.runs.notifications import CommandEnded, Message, Notice, Notify, RedMeaning
 from forge_bot.runs.project_commands.command_runner import CarriedFiles, CommandRunner
 from forge_bot.runs.project_commands.commit_profile import (
     SETUP_NOT_WALLED,

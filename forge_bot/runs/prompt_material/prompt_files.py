@@ -9,18 +9,8 @@ from forge_bot.git import Repository
 from forge_bot.git.commit_history import files_of_newest
 from forge_bot.knowledge.code_index import Span, is_prose
 from forge_bot.knowledge.excerpts import FileFocus, excerpt
-from forge_bot.knowledge.house_rules import (
-    HouseRule,
-    house_rules,
-    newest_entries,
-    tells_of_changes,
-)
-from forge_bot.knowledge.mentions import (
-    Mentions,
-    leading_paths,
-    mentions,
-    resolve,
-)
+from forge_bot.knowledge.house_rules import HouseRule, house_rules, newest_entries, tells_of_changes
+from forge_bot.knowledge.mentions import Mentions, leading_paths, mentions, resolve
 from forge_bot.knowledge.search_index import words
 from forge_bot.project.file_list import Listing
 from forge_bot.prompts.material import InputFile
