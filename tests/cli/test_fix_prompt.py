@@ -68,5 +68,7 @@ def test_what_a_review_found_comes_with_source_and_diff(sample: Sample) -> None:
     )
     assert "`rota/cli.py` does not say so" in shown["comprehensive-review.md"]
     assert "if day < self.start:" in shown["rota/schedule.py, as it is now"]
-    assert "rota/cli.py" in shown
+    command = "".join(text for name, text in shown.items() if name.startswith("rota/cli.py"))
+    whole = (sample.path / "rota/cli.py").read_text().splitlines()
+    assert {*whole} <= {*command.splitlines()}, "in the parts that stand before and with the task"
     assert "+            return None\n" in shown["all changes of the run"]
