@@ -236,6 +236,9 @@ _AS_ABOVE = re.compile(
 )
 """Words that stand for the tests of the row above."""
 
+_EVERY_NEW = re.compile(r"\s*(?:every|all|each)(?: of)?(?: the)? new tests?\b", re.IGNORECASE)
+"""Words that stand for the tests that the other rows name."""
+
 _PRESENT = re.compile(
     r"\s*(?:(?:the|all|whole) )*"
     r"(?:suite\b|(?:present|existing|other) (?:test|suite|assertion|case))",
@@ -360,6 +363,7 @@ def read_requirements(markdown: str) -> tuple[Requirement, ...]:
 
 def _requirements(rows: list[tuple[str, ...]]) -> Iterator[Requirement]:
     above: tuple[str, ...] = ()
+    new = [name for row in rows for name in _CODE.findall(row[2]) if not _EVERY_NEW.match(row[2])]
     for text, files, tests, state in rows:
         present = _PRESENT.match(tests) is not None and not _CODE.search(tests)
         named = () if present else _names(tests)
@@ -367,6 +371,8 @@ def _requirements(rows: list[tuple[str, ...]]) -> Iterator[Requirement]:
             if not (_CODE.search(tests) or _QUOTED.search(tests)):
                 named = ()
             named = tuple(dict.fromkeys((*above, *named)))
+        if _EVERY_NEW.match(tests):
+            named = tuple(dict.fromkeys(new))
         yield Requirement(
             text=text.replace("`", ""),
             files=_names(files),

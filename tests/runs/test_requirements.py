@@ -52,6 +52,8 @@ def test_words_for_the_tests_of_the_row_above_stand_for_their_names() -> None:
         "both, case `no handler`": ("test_it_prints", "no handler"),
         "its three tests": ("test_it_prints",),
         "`test_both_ways`": ("test_both_ways",),
+        "every new test, by `check_code`": ("test_it_prints",),
+        "all new tests": ("test_it_prints",),
         "–": (),
     }.items():
         table = TABLE.replace("| – | | not shown |", f"| – | {cells} | shown |")
