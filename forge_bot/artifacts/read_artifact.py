@@ -282,7 +282,7 @@ class Requirement(Frozen):
 
     @property
     def only_pages(self) -> bool:
-        """Whether pages of documentation alone meet it, which no test shows."""
+        """Return whether pages of documentation alone meet it, which no test shows."""
         return bool(self.files) and all(map(is_page, self.files))
 
     @property

@@ -100,12 +100,12 @@ def _commands(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     }
     pairs = [(commands.get(choice.answer, choice.answer), choice) for choice in question.actions]
     shown = [(f"forge-bot {command}", choice.effect) for command, choice in pairs]
-    shown[1:1] = _condition(question, *(name for name, _ in shown[:1]))
+    shown[1:1] = _condition(question, shown[0][0] if shown else "")
     wonder = f'forge-bot ask "{say("terminal.what_you_want_to_know")}"'
     return [*shown, *([(wonder, _ASK)] if asks else [])]
 
 
-def _condition(question: Question, approve: str = "") -> list[tuple[str, str]]:
+def _condition(question: Question, approve: str) -> list[tuple[str, str]]:
     """Return how a yes is given a condition, where the first answer approves documents."""
     first = next(iter(question.actions), None)
     takes = first is not None and first.answer == "approve" and bool(question.data.overview.spent)

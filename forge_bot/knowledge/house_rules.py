@@ -67,9 +67,6 @@ _COMMAND = re.compile(
 _NO_TEXT = re.compile(r"(?s)(?: {4}|\s*[`<]).*|#+ [^\n]*|[^\n]+\n([=~^*-])\1+|\s*")
 """A paragraph that is code, a picture, or a heading."""
 
-_LEADS_ON = re.compile(r"[^.]*:\s*\Z")
-"""A last sentence that only leads to what follows."""
-
 _CODE_BLOCK = re.compile(r"(?ms)^ *(```|~~~).*?^ *\1[^\n]*$")
 _BETWEEN_PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+\.)\s)")
 
@@ -182,8 +179,8 @@ def _find_rules(guide: str) -> str:
     """
     text = _CODE_BLOCK.sub("", _RELEASING.sub("", guide))
     parts = _BETWEEN_PARAGRAPHS.split(text)
-    said = (_LEADS_ON.sub("", part).rstrip() for part in parts)
-    paragraphs = [part for part in said if not _NO_TEXT.fullmatch(part)]
+    whole = map(_without_lead, parts)
+    paragraphs = [part for part in whole if not _NO_TEXT.fullmatch(part)]
     weights = [
         len({*_RULE_OF_GUIDE.findall(said)}) - len({*_COMMAND.findall(said)})
         for said in map(str.casefold, paragraphs)
@@ -194,6 +191,13 @@ def _find_rules(guide: str) -> str:
             chosen.append(place)
             room -= len(paragraphs[place]) + 1
     return "".join(f"{paragraphs[place]}\n" for place in sorted(chosen))
+
+
+def _without_lead(paragraph: str) -> str:
+    """Return a paragraph without a last sentence that only leads to what follows."""
+    text = paragraph.rstrip()
+    before, dot, _ = text.rpartition(".")
+    return before + dot if text.endswith(":") else text
 
 
 def _guides(listing: Listing) -> Iterator[str]:

@@ -175,16 +175,22 @@ TABLE = """| Requirement | Files | Tests | State |
 """
 
 
-def test_the_question_counts_corrections_of_tests_and_requirements_on_pages(
+def test_the_question_shows_all_choices_and_counts_corrections_of_tests_and_pages(
     sample: Sample,
 ) -> None:
+    choices = "".join(f"- Choice {n} is settled.\n" for n in range(9))
+    design = markdown("architect", TITLE).replace(
+        "Decisions\n\nSomething true.", f"Decisions\n\n{choices}"
+    )
     places = ("rota/schedule.py", "`tests/test_before.py`", "README.md, its head", "the draft")
     findings = [f"[MINOR] {place}: it was wrong. Corrected." for place in places]
     review = script.review("APPROVE_WITH_NOTES", *findings, extra=["Requirements"])
     text = str(review["artifact_markdown"]).replace("All of it.", TABLE)
-    model = asked(sample, review={"artifact_markdown": text, "edits": [MENDED]})
+    review = {"artifact_markdown": text, "edits": [MENDED]}
+    model = asked(sample, first=drafted(design=design), review=review)
     first = sample.forge("resume", "--model", model).out.partition("Answers, at a terminal")[0]
     shown = " ".join(first.split())
+    assert all(f"Chosen: Choice {n} is settled." in shown for n in range(9))
     counted = "1 of 2 requirements have a test, 1 is documentation"
     assert f"4 findings corrected in the draft; {counted}" in shown
     assert first.count("🔧") == 2
