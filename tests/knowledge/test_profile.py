@@ -57,6 +57,27 @@ def test_the_longest_line_is_what_linters_and_formatters_allow(
     assert profile_of(files).longest_line == longest
 
 
+@pytest.mark.parametrize(
+    ("files", "most"),
+    [
+        ({"setup.cfg": "[flake8]\nmax-complexity = 12\n"}, "12"),
+        ({".flake8": "[flake8]\nmax-complexity = -1\n"}, ""),
+        ({".flake8": "[flake8]\nignore = W503\n"}, ""),
+        ({"pyproject.toml": "[tool.ruff.lint]\nselect = ['C901']\n"}, "10"),
+        (
+            {
+                "pyproject.toml": "[tool.ruff.lint]\nextend-select = ['C90']\n"
+                "mccabe.max-complexity = 8\n"
+            },
+            "8",
+        ),
+        ({"pyproject.toml": "[tool.ruff.lint]\nmccabe.max-complexity = 8\n"}, ""),
+    ],
+)
+def test_the_highest_complexity_is_what_linters_allow(files: dict[str, str], most: str) -> None:
+    assert profile_of(files).highest_complexity == most
+
+
 def test_an_override_replaces_its_kind_and_no_other() -> None:
     files = {"go.mod": "module x\n"}
     profile = profile_of(files, {"test": [["make", "fast tests"], ["true"]], "lint": []})

@@ -4,7 +4,7 @@ configures, else those that tox or CI calls.
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from posixpath import basename, dirname
 from typing import Literal
@@ -147,13 +147,33 @@ def longest_line(listing: Listing) -> str:
     """Return how many characters flake8, Ruff or Black allow a line, by their settings at the root,
     flake8's 79 by default; empty where none of them limits it.
     """
-    for name in (".flake8", "setup.cfg", "tox.ini"):
-        if (settings := ini(listing.text(name)).get("flake8")) is not None:
-            unlimited = "E501" in "".join(settings.values())
-            return "" if unlimited else settings.get("max-line-length", "79")
+    if (settings := _flake8_settings(listing)) is not None:
+        unlimited = "E501" in "".join(settings.values())
+        return "" if unlimited else settings.get("max-line-length", "79")
     tools = table(toml(listing.text("pyproject.toml")), "tool")
     lengths = (table(tools, name).get("line-length") for name in ("ruff", "black"))
     return next((str(length) for length in lengths if length), "")
+
+
+def highest_complexity(listing: Listing) -> str:
+    """Return the McCabe complexity that flake8 or Ruff allow a function, by their settings at the
+    root; empty where neither limits it. https://docs.astral.sh/ruff/rules/complex-structure/
+    """
+    if (settings := _flake8_settings(listing)) is not None:
+        most = settings.get("max-complexity", "-1")
+        return "" if most == "-1" else most
+    ruff = table(table(toml(listing.text("pyproject.toml")), "tool"), "ruff")
+    linter = {**ruff, **table(ruff, "lint")}
+    chosen = (*items(linter.get("select")), *items(linter.get("extend-select")))
+    if not any(string(rule).startswith(("C9", "ALL")) for rule in chosen):
+        return ""
+    return str(table(linter, "mccabe").get("max-complexity", 10))
+
+
+def _flake8_settings(listing: Listing) -> Mapping[str, str] | None:
+    files = (".flake8", "setup.cfg", "tox.ini")
+    sections = (ini(listing.text(name)).get("flake8") for name in files)
+    return next((section for section in sections if section is not None), None)
 
 
 def _called_linters(listing: Listing) -> Iterator[Command]:

@@ -16,7 +16,7 @@ from forge_bot.git import Repository
 from forge_bot.project.detected_commands import ProjectCommands
 from forge_bot.project.file_list import Language, Listing, read_languages
 from forge_bot.project.scoped_commands import Overrides, scoped_commands
-from forge_bot.project.toolchains.python import longest_line
+from forge_bot.project.toolchains.python import highest_complexity, longest_line
 from forge_bot.runs.run_files import read_kept
 from forge_bot.sandbox.box import BackendName
 from forge_bot.settings.config import Config
@@ -41,6 +41,7 @@ class Profile(Frozen):
     layout: tuple[str, ...]
     notes: tuple[str, ...]
     longest_line: str = ""
+    highest_complexity: str = ""
 
 
 def read_profile(
@@ -64,6 +65,7 @@ def read_profile(
         layout=tuple(_layout(listing)),
         notes=tuple(map(short_line, commands.notes)),
         longest_line=longest_line(listing),
+        highest_complexity=highest_complexity(listing),
     )
 
 

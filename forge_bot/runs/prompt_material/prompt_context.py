@@ -262,6 +262,7 @@ def layer_three(
         ("Test command", words(commands.test)),
         ("Linter", words(commands.lint)),
         ("Characters of a line, at most", profile.longest_line),
+        ("McCabe complexity of a function, at most", profile.highest_complexity),
         ("No command runs", without),
         ("Files", "\n".join(files)) if files else ("Layout", "\n".join(profile.layout)),
     )
