@@ -172,17 +172,23 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
 
 def _as_past(today: re.Match[str]) -> str:
     """Return “today …; then …” as it reads once the change is made."""
-    return f"{'Before,' if today[1] == 'T' else 'before'}{today[2]}; now "
+    return f"{'So' if today[1] == 'T' else 'so'} far{today[2]}; now "
 
 
 def _causes(documents: Mapping[str, str]) -> Iterator[str]:
-    """Yield what documents say of the cause: the first link of a chain that is not the symptom."""
+    """Yield what documents say of the cause: what is labelled so, else the first link of a chain
+    that is not the symptom.
+    """
     for text in documents.values():
+        others: list[str] = []
         for item in items_below(text, CAUSE):
             label, colon, words = item.partition(":")
             kind = label.strip("* ").casefold()
-            if kind != _SYMPTOM:
-                yield words.lstrip("* ") if colon and kind in _CAUSES else item
+            if colon and kind in _CAUSES:
+                yield words.lstrip("* ")
+            elif kind != _SYMPTOM:
+                others.append(item)
+        yield from others
 
 
 def requirement_words(state: State, documents: Mapping[str, str]) -> dict[str, str]:

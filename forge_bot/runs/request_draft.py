@@ -19,7 +19,7 @@ LONGEST_TASK = 100_000
 """Characters of a request. What is longer belongs into a file of the repository."""
 
 
-LONGEST_TITLE = 80
+LONGEST_TITLE = 120
 
 
 class RequestDraft(RequestWords):

@@ -268,10 +268,13 @@ def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
         "**Change**: The search stops at the last day.  ",
         "**Begin to read at** `rota/schedule.py`",
         "",
-        "- `next` on 9999-12-31: before an error; now that day",
-        "- ⚠️ Callers: before an error; now a day.",
+        "- `next` on 9999-12-31: so far an error; now that day",
+        "- ⚠️ Callers: so far an error; now a day.",
         "- **Chosen**: The day after is an error, as there is none.",
     ]
+    labelled = cause.replace("- More", "- Cause: the search ends too early")
+    fix = written(changed(title="A"), design=design, analysis=labelled).body
+    assert "**Cause**: the search ends too early  \n" in fix
     assert "**Cause**" not in written(analysis=cause).body
 
 
