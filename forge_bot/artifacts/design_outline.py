@@ -119,7 +119,7 @@ class Example(Frozen):
 
     @property
     def is_unchanged(self) -> bool:
-        return self.after in {self.today, "unchanged", "the same", "same"}
+        return self.after in {self.today, "unchanged"}
 
     @property
     def result(self) -> str:

@@ -253,7 +253,8 @@ def test_what_is_not_folded_fits_sixty_lines(many: int) -> None:
 def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
     design = (
         "# fix: name the last day too\n\n## Approach\n\nThe search stops at the last day.\n\n"
-        "| Input | Today | After |\n|---|---|---|\n| `next` on 9999-12-31 | an error | that day |\n\n"
+        "| Input | Today | After |\n|---|---|---|\n| `next` on 9999-12-31 | an error | that day |\n"
+        "| two copies | differ | the same |\n\n"
         "## Changes\n\n- `tests/test_a.py`: one more\n- `README.md`\n- `rota/schedule.py`: x\n"
         "- `rota/cli.py`\n\n## Risks\n\n- Callers: today an error; then a day.\n"
         "- Unverified: that it ends.\n\n## Decisions\n\n- The day after is an error, as there is none.\n"
@@ -262,13 +263,14 @@ def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
     body = written(
         changed(title="`next` fails on the last day"), design=design, analysis=cause
     ).body
-    assert body.splitlines()[:8] == [
+    assert body.splitlines()[:9] == [
         "**Symptom**: `next` fails on the last day  ",
         "**Cause**: `date.max + 1` raises  ",
         "**Change**: The search stops at the last day.  ",
         "**Begin to read at** `rota/schedule.py`",
         "",
         "- `next` on 9999-12-31: so far an error; now that day",
+        "- two copies: so far differ; now the same",
         "- ⚠️ Callers: so far an error; now a day.",
         "- **Chosen**: The day after is an error, as there is none.",
     ]
