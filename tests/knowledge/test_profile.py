@@ -64,6 +64,7 @@ def test_the_longest_line_is_what_linters_and_formatters_allow(
         ({".flake8": "[flake8]\nmax-complexity = -1\n"}, ""),
         ({".flake8": "[flake8]\nignore = W503\n"}, ""),
         ({"pyproject.toml": "[tool.ruff.lint]\nselect = ['C901']\n"}, "10"),
+        ({"pyproject.toml": "[tool.ruff.lint]\nselect = ['ALL']\nignore = ['C901']\n"}, ""),
         (
             {
                 "pyproject.toml": "[tool.ruff.lint]\nextend-select = ['C90']\n"

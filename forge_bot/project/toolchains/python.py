@@ -165,7 +165,10 @@ def highest_complexity(listing: Listing) -> str:
     ruff = table(table(toml(listing.text("pyproject.toml")), "tool"), "ruff")
     linter = {**ruff, **table(ruff, "lint")}
     chosen = (*items(linter.get("select")), *items(linter.get("extend-select")))
-    if not any(string(rule).startswith(("C9", "ALL")) for rule in chosen):
+    ignored = (*items(linter.get("ignore")), *items(linter.get("extend-ignore")))
+    if not any(string(rule).startswith(("C9", "ALL")) for rule in chosen) or any(
+        string(rule).startswith("C9") for rule in ignored
+    ):
         return ""
     return str(table(linter, "mccabe").get("max-complexity", 10))
 
