@@ -70,6 +70,26 @@ def test_the_proof_stands_in_the_record_and_in_the_pull_request(sample: Sample) 
     assert sample.git("worktree", "list").count("\n") == 1, "the trees of the proof are gone"
 
 
+def test_a_test_that_the_change_left_alone_proves_nothing_beside_one_that_it_brings(
+    sample: Sample,
+) -> None:
+    head, _, brought = script.TEST["new"].partition("    def test_nobody")
+    unsteady = (
+        "    def test_another(self):\n        tests = Path(__file__).read_text().count('def ' 'test')\n"
+        "        code = Path('rota/schedule.py').read_text().count('return None')\n"
+        "        self.assertEqual(tests - 1, code)\n"
+    )
+    (sample.path / script.TEST["path"]).write_text(f"from pathlib import Path\n{head}{unsteady}")
+    sample.git("add", ".")
+    sample.git("commit", "-m", "Add a test that is red while others are added")
+    added = script.TEST | {
+        "operation": "insert_after",
+        "old": unsteady.splitlines()[-1],
+        "new": f"\n    def test_nobody{brought}",
+    }
+    assert verification(sample, script.GUARD, added)["redBeforeGreen"]["tests"] == [PROVEN]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("edits", "sentence"),

@@ -18,6 +18,7 @@ from forge_bot.engine.phases import VerifyPhase
 from forge_bot.git.commit_history import changed
 from forge_bot.git.commit_objects import changed_files, commit_on
 from forge_bot.interaction.merge_commit_message import name_of_change
+from forge_bot.project.test_guard.read_tests import read_tests
 from forge_bot.project.test_guard.weakened_tests import files_to_compare, weakened_tests
 from forge_bot.runs.branch_for_merge import newest_base
 from forge_bot.runs.notifications import Message
@@ -58,12 +59,14 @@ _NAME = re.compile(
 
 class OnlyTests(NamedTuple):
     """A commit with the tests of a change and nothing else of it, on no branch, and their files;
-    `beside_code` says that some of them hold code too.
+    `beside_code` says that some of them hold code too, and `untouched` are the titles of tests in
+    them that are as they were.
     """
 
     commit: str
     files: tuple[str, ...]
     beside_code: bool
+    untouched: frozenset[str]
 
 
 def red_before_green(
@@ -134,7 +137,22 @@ def _only_tests(run: Run, head: str) -> OnlyTests | None:
     files = [*tests.items(), *sources.items()]
     there = {path: changed_here[path].mode for path, data in files if data is not None}
     commit = commit_on(repository.root, base, files, there)
-    return OnlyTests(commit, tuple(sorted({*tests, *sources})), bool(sources))
+    untouched = _untouched_tests(repository.read_many(base, [*tests]), now)
+    return OnlyTests(commit, tuple(sorted({*tests, *sources})), bool(sources), untouched)
+
+
+def _untouched_tests(before: Mapping[str, bytes], now: Mapping[str, bytes]) -> frozenset[str]:
+    """Return the titles of tests that are as they were, in files whose helpers are so too."""
+    same, others = set[str](), set[str]()
+    for path, data in before.items():
+        old, new = read_tests(path, data), read_tests(path, now.get(path, b""))
+        if old is None or new is None:
+            continue
+        kept = {*old.parts} & {*new.parts}
+        if all(part.is_test or part in kept for part in old.parts):
+            same |= {part.title for part in kept if part.is_test}
+        others |= {part.title for part in new.parts if part.is_test and part not in kept}
+    return frozenset(same - others)
 
 
 def _tests_beside_code(
@@ -168,12 +186,17 @@ def _without_change(argv: tuple[str, ...], project: Project, only: OnlyTests) ->
 def _find_red_there(
     now: CommandOutput, there: CommandOutput, state: State, only: OnlyTests
 ) -> tuple[str, ...]:
-    """Return the tests that fail without the change alone; of a script that names none, itself."""
+    """Return the tests that fail without the change alone; of a script that names none, itself.
+
+    A test that the change left as it was counts only where no other one fails: it may be flaky.
+    """
     before = result_before(now.result, state)
     known = {*(before.failures if before else ()), *now.result.failures, *now.result.flaky}
     if is_red_script(before, there.result, now.result):
         return (command_line(now.result.argv),)
-    return of_files(red_at_base(there.result, known, there.output), only.files)
+    red = of_files(red_at_base(there.result, known, there.output), only.files)
+    touched = [name for name in red if not any(names_test(one, name) for one in only.untouched)]
+    return tuple(touched) or red
 
 
 def _passes_now(name: str, judged: Sequence[CommandOutput]) -> bool:
