@@ -23,7 +23,7 @@ from forge_bot.gate.parse_comment import read_answer
 from forge_bot.git import Repository
 from forge_bot.prompts.escape import reveal_invisible
 from forge_bot.runs.models_and_prompts import TierModels
-from forge_bot.runs.question import Question, ShownDocument
+from forge_bot.runs.question import Choice, Question, ShownDocument
 from forge_bot.runs.question_text import question_text
 from forge_bot.runs.request_draft import poster
 from forge_bot.runs.run_commands import PersonAnswer, PersonQuestion, person_answer
@@ -99,7 +99,7 @@ def _commands(question: Question, *, asks: bool) -> list[tuple[str, str]]:
         "post": "resume",
     }
     pairs = [(commands.get(choice.answer, choice.answer), choice) for choice in question.actions]
-    shown = [(f"forge-bot {command}", choice.effect) for command, choice in pairs]
+    shown = [(f"forge-bot {command}", _effect(question, choice)) for command, choice in pairs]
     shown[1:1] = _condition(question, shown[0][0] if shown else "")
     wonder = f'forge-bot ask "{say("terminal.what_you_want_to_know")}"'
     return [*shown, *([(wonder, _ASK)] if asks else [])]
@@ -115,16 +115,12 @@ def _condition(question: Question, approve: str) -> list[tuple[str, str]]:
 
 def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
     """Return each answer as it is typed, with its effect, and the other inputs."""
-    documents, until = question.data.documents, question.data.overview.until
+    documents = question.data.documents
     lines = sum(one.text.count("\n") + 1 for one in documents)
     viewed = ["what changed"] if question.data.difference else []
     viewed += [one.name for one in documents]
     shown = [(_BY_KEY.get(choice.answer, choice.answer), choice) for choice in question.actions]
-    goes_on = f", until {until}" if until else ""
-    rows = [
-        (key, choice.effect + (goes_on if choice.answer == "approve" else ""))
-        for key, choice in shown
-    ]
+    rows = [(key, _effect(question, choice)) for key, choice in shown]
     rows[1:1] = _condition(question, "a")
     return [
         *rows,
@@ -132,6 +128,12 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
         *([("v, view", f"{listed(viewed)}, {lines:,} lines")] if viewed else []),
         _LATER,
     ]
+
+
+def _effect(question: Question, choice: Choice) -> str:
+    """Return what an answer does; of a yes also where the run stops next."""
+    until = question.data.overview.until if choice.answer == "approve" else ""
+    return f"{choice.effect}, until {until}" if until else choice.effect
 
 
 def _print_document(document: ShownDocument, console: Console) -> None:

@@ -5,7 +5,7 @@ with their authors, and the cost.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from forge_bot.artifacts.design_outline import read_outline
+from forge_bot.artifacts.design_outline import DesignOutline, read_outline
 from forge_bot.artifacts.markdown import CAUSE, first_paragraph, items_below
 from forge_bot.artifacts.plans import ChangeType
 from forge_bot.artifacts.read_artifact import (
@@ -37,7 +37,13 @@ from forge_bot.interaction.provenance import (
     in_words,
     open_findings,
 )
-from forge_bot.interaction.pull_request_template import Customs, Deeds, fill_template, is_seen
+from forge_bot.interaction.pull_request_template import (
+    Customs,
+    Deeds,
+    Description,
+    fill_template,
+    is_seen,
+)
 from forge_bot.interaction.run_facts import RunFacts, footer
 from forge_bot.prompts import escape
 from forge_bot.sentences import say
@@ -47,7 +53,7 @@ from forge_bot.verification.judgement import Cause, UnusableCommand, said_before
 
 _FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 _NUMBERS = re.compile(r"\A(?:[RP]-\d+(?:, | and )?)+:\s*")
-_TODAY = re.compile(r"\b(t)oday\b,?((?: .*?)?); then ", re.DOTALL | re.IGNORECASE)
+_TODAY = re.compile(r"\b(t)oday\b,?((?: .*?)?); (?:then|afterwards) ", re.DOTALL | re.IGNORECASE)
 _MOST_LINES, _MOST_ROWS = 60, 12
 _MANY_FILES = 4
 _SYMPTOM, _CAUSES = "symptom", frozenset({"cause", "root cause", "the cause"})
@@ -77,7 +83,8 @@ def pull_request(
     words = requirement_words(state, documents)
     proof = evidence(view, documents, words, customs.demands)
     described = _description(view, documents, words)
-    template, asks = fill_template(customs.template, described, _deeds(state))
+    whole = _reasons(view, documents, words).replace(whole=described)
+    template, asks = fill_template(customs.template, whole, _deeds(state))
     left = "" if asks else _left(template)
     parts = [
         _closes(view, proof),
@@ -145,19 +152,14 @@ def _is_draft(state: State, proof: Evidence) -> bool:
 
 
 def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> str:
-    """Return what was wrong, why, and what is different; of a change that mends nothing, the last
-    alone. The file to begin with follows.
+    """Return what was wrong, why, and what is different, as the design says it. The file to begin
+    with, examples, effects and choices follow.
     """
     change = with_requirement_words(why(view, documents), words)
-    name = name_of_change(view.pipeline, view.state, documents)
-    cause = next(_causes(documents), "") if name.type is ChangeType.FIX else ""
-    approaches = (documents.get(each, "") for each in view.pipeline.documents("approach"))
-    outline = read_outline(next(filter(None, approaches), ""))
+    outline = _outline(view, documents)
     code = [file.path for file in outline.files if not (file.is_test or is_page(file.path))]
     return render(
         "parts.description",
-        symptom=view.state.title,
-        cause=in_words(_NUMBERS.sub("", cause), words),
         change=Markdown(change),
         first=code[0] if code and len(outline.files) >= _MANY_FILES else "",
         examples=outline.examples,
@@ -170,8 +172,26 @@ def _description(view: RunFacts, documents: Mapping[str, str], words: Mapping[st
     )
 
 
+def _outline(view: RunFacts, documents: Mapping[str, str]) -> DesignOutline:
+    approaches = (documents.get(each, "") for each in view.pipeline.documents("approach"))
+    return read_outline(next(filter(None, approaches), ""))
+
+
+def _reasons(view: RunFacts, documents: Mapping[str, str], words: Mapping[str, str]) -> Description:
+    """Return why something was wrong and how it is mended, for a template that asks for these."""
+    kind = name_of_change(view.pipeline, view.state, documents).type
+    cause = next(_causes(documents), "") if kind is ChangeType.FIX else ""
+    new = say("pull_request.nothing_was_wrong") if kind is ChangeType.FEAT else ""
+    code = [one for one in _outline(view, documents).files if not one.is_test]
+    return Description(
+        whole="",
+        cause=in_words(_NUMBERS.sub("", cause), words) or new,
+        way="\n".join(f"- {escape.code(one.path)}: {escape.line(one.change, 200)}" for one in code),
+    )
+
+
 def _as_past(today: re.Match[str]) -> str:
-    """Return “today …; then …” as it reads once the change is made."""
+    """Return “today …; afterwards …” as it reads once the change is made."""
     return f"{'So' if today[1] == 'T' else 'so'} far{today[2]}; now "
 
 

@@ -44,6 +44,13 @@ _ASKS_ELSE = re.compile(
     r"|changelog)\b",
     re.IGNORECASE,
 )
+_ASKS_CAUSE = re.compile(
+    r"\bwhat (?:was|is) (?:wrong|broken)|\bcause\b|^(?:the )?(?:problem|bug)\b", re.IGNORECASE
+)
+_ASKS_WAY = re.compile(
+    r"\bhow\b.*\b(?:fix|solv|work|implement)|^(?:the )?(?:solution|fix|implementation)\b",
+    re.IGNORECASE,
+)
 _BOX = re.compile(
     r"^(?P<begin>[ \t>]*[-*+] )\[ ?\](?P<words> .*(?:\n[ \t]+(?![-*+] |\d+[.)] )\S.*)*)$",
     re.MULTILINE,
@@ -65,7 +72,8 @@ _PLACEHOLDER = re.compile(
     r"[\s\[(<_*>]*(?:(?:please )?(?:describe|explain|summari[sz]e|outline)\b"
     rf"|(?:please )?(?:add|include|provide|write|give|enter|insert|put)\b[^.\n]{{0,40}}{_PROSE}"
     rf"|(?:an? |the )?(?:(?:brief|short|concise|clear|detailed)(?: and |, | ))+{_PROSE}"
-    r"|(?:fix\w*|clos\w+|resolv\w+):? # *(?:\(issue\)|<?issue number>?)?\s*$)"
+    r"|(?:an? )?description of (?:the|how|what|why)\b"
+    r"|(?:fix\w*|clos\w+|resolv\w+):? # *(?:\(issue\)|<?issue number>?|\.{3}|…|[xn]{2,})?\s*$)"
     r"|[^\n]*(?:\b(?:goes|go) here\b|\[replace me\])",
     re.IGNORECASE,
 )
@@ -111,6 +119,16 @@ class Deeds(Frozen):
     passed: tuple[str, ...] = ()
 
 
+class Description(Frozen):
+    """What a change is, why something was wrong, and how it is done, as Markdown: a template may
+    ask for the last two under headings of their own.
+    """
+
+    whole: str
+    cause: str = ""
+    way: str = ""
+
+
 class Customs(Frozen):
     """The common traits of a repository's pull requests: its template, if it has one, whether
     titles begin with a type, and what its guide asks of every change.
@@ -135,9 +153,9 @@ def find_template(paths: Iterable[str]) -> str:
     return inside[0] if len(inside) == 1 else ""
 
 
-def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
-    """Return the template with these words where it asks for a description, and whether it does.
-    What a person has to answer is left as it is.
+def fill_template(template: str, description: Description, deeds: Deeds) -> tuple[str, bool]:
+    """Return the template with the description where it asks for one, and whether it does. What a
+    person has to answer is left as it is.
     """
     if len(template) > _LONGEST:
         return "", False
@@ -147,7 +165,11 @@ def fill_template(template: str, words: str, deeds: Deeds) -> tuple[str, bool]:
         lambda box: _ticked(box, headings, deeds) if bare[box.end("begin")] == "[" else box[0], text
     )
     text = _answered(text, deeds)
-    described = _described(text, words) if closes_its_blocks(text) else None
+    if not closes_its_blocks(text):
+        return text, False
+    for asks, words in ((_ASKS_WAY, description.way), (_ASKS_CAUSE, description.cause)):
+        text = _with_reason(text, asks, words) if words else text
+    described = _described(text, description.whole)
     return text if described is None else described, described is not None
 
 
@@ -226,6 +248,27 @@ def _described(text: str, words: str) -> str | None:
     gap = "\n\n" if heading is not None else ""
     rest = after if heading is not None else f"\n{after}" if after else ""
     return f"{before}{gap}{words}\n{rest}"
+
+
+def _with_reason(text: str, asks: re.Pattern[str], words: str) -> str:
+    """Return the text with the words below the first heading that asks for them, beside that of the
+    description, where nothing stands but what only asks.
+    """
+    headings, taken = _headings(text), _description(text)
+    for heading in headings:
+        if (
+            taken is not None
+            and heading.start() != taken.start()
+            and asks.search(_words_of(heading))
+        ):
+            later = (one.start() for one in headings if one.start() > heading.start())
+            begin, end = heading.end(), next(later, len(text))
+            asking = [*_PARAGRAPH.finditer(_without_literals(text), begin, end)]
+            if all(_PLACEHOLDER.match(paragraph[0]) for paragraph in asking):
+                rest = "".join(_without(text, asking, begin, end)).strip("\n")
+                parts = [text[:begin], words, *([rest] if rest else []), text[end:]]
+                return "\n\n".join(parts)
+    return text
 
 
 def _without(text: str, paragraphs: Sequence[re.Match[str]], begin: int, end: int) -> Iterator[str]:

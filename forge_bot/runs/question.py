@@ -169,7 +169,7 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
     )
     is_usual = asked.reason is None and "approve" in asked.options
     seen = overview(run, asked) if is_usual else Overview()
-    what = f"{run.state.title} ({run.state.branch})", _meaning(run, asked)[0], spoken(asked.subject)
+    what = run.state.title, _meaning(run, asked)[0], spoken(asked.subject)
     findings = asked.findings or _reviewed(run, asked)
     numbered = (*asked.risks, *seen.outline.risks, *(one.description for one in findings))
     data = QuestionData(

@@ -13,7 +13,8 @@ from forge_bot.interaction.markdown_templates import render
 from forge_bot.interaction.run_facts import HEAVIEST_FIRST, verdict_words
 from forge_bot.prompts import escape
 from forge_bot.runs.question import Question
-from forge_bot.values import Finding
+from forge_bot.runs.question_overview import ReviewOutcome
+from forge_bot.values import Finding, Verdict
 
 MOST_RISKS, MOST_FINDINGS = 6, 6
 _ALL_FINDINGS = 20
@@ -43,11 +44,17 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         difference=data.difference,
         risks=risks[:shown],
         more_risks=len(risks) - len(risks[:shown]),
-        reviews=[(verdict_words(review.verdict), review) for review in overview.reviews],
+        reviews=[(_verdict_words(review), review) for review in overview.reviews],
         findings=told,
         more_findings=sum(not one.is_corrected for one in heaviest if one not in told),
         requirements=data.requirements,
     )
+
+
+def _verdict_words(review: ReviewOutcome) -> str:
+    """Return the verdict; notes that are all corrected are none any more."""
+    notes = review.verdict is Verdict.APPROVE_WITH_NOTES and not review.findings
+    return verdict_words(Verdict.APPROVE if notes else review.verdict)
 
 
 def _is_beside_code(finding: Finding) -> bool:

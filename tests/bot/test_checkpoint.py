@@ -112,8 +112,8 @@ def test_examples_stand_above_the_risks_and_what_a_number_means_below_the_findin
     )
     in_order(
         said,
-        '- `f("a_b")`: today `a`; **then** `a_b`\n',
-        "- `g()`: **then** 1\n",
+        '- `f("a_b")`: today `a`; **afterwards** `a_b`\n',
+        "- `g()`: **afterwards** 1\n",
         "**What will change**",
         "- `a.py`: faster\n",
         "- `b.py`\n",

@@ -38,10 +38,13 @@ DOCUMENTS = {
 }
 
 
-def written(view: RunView | None = None, **documents: str) -> PullRequestText:
+def written(
+    view: RunView | None = None, customs: Customs | None = None, **documents: str
+) -> PullRequestText:
     return pull_request(
         view or scene.delivered(),
         {**DOCUMENTS, **{name.replace("_", "-") + ".md": text for name, text in documents.items()}},
+        customs or Customs(),
     )
 
 
@@ -250,34 +253,44 @@ def test_what_is_not_folded_fits_sixty_lines(many: int) -> None:
     assert all(name in seen for name in names[:1])
 
 
-def test_a_fix_says_what_was_wrong_and_why_and_where_to_begin() -> None:
+def test_the_text_begins_as_the_design_says_it_and_with_where_to_begin() -> None:
     design = (
         "# fix: name the last day too\n\n## Approach\n\nThe search stops at the last day.\n\n"
         "| Input | Today | After |\n|---|---|---|\n| `next` on 9999-12-31 | an error | that day |\n"
         "| two copies | differ | the same |\n\n"
         "## Changes\n\n- `tests/test_a.py`: one more\n- `README.md`\n- `rota/schedule.py`: x\n"
-        "- `rota/cli.py`\n\n## Risks\n\n- Callers: today an error; then a day.\n"
+        "- `rota/cli.py`\n\n## Risks\n\n- Callers today get an error; afterwards a day.\n"
         "- Unverified: that it ends.\n\n## Decisions\n\n- The day after is an error, as there is none.\n"
     )
-    cause = "# A\n\n## Root Cause or Integration Points\n\n- Symptom: an error\n- R-1, R-2: `date.max + 1` raises (R-1)\n- More\n"
-    body = written(
-        changed(title="`next` fails on the last day"), design=design, analysis=cause
-    ).body
-    assert body.splitlines()[:9] == [
-        "**Symptom**: `next` fails on the last day  ",
-        "**Cause**: `date.max + 1` raises  ",
-        "**Change**: The search stops at the last day.  ",
+    body = written(changed(title="`next` fails on the last day"), design=design).body
+    assert body.splitlines()[:7] == [
+        "The search stops at the last day.  ",
         "**Begin to read at** `rota/schedule.py`",
         "",
         "- `next` on 9999-12-31: so far an error; now that day",
         "- two copies: so far differ; now the same",
-        "- ⚠️ Callers: so far an error; now a day.",
+        "- ⚠️ Callers so far get an error; now a day.",
         "- **Chosen**: The day after is an error, as there is none.",
     ]
+
+
+def test_a_template_that_asks_for_the_cause_gets_it_of_a_fix() -> None:
+    cause = (
+        "# A\n\n## Root Cause or Integration Points\n\n- Symptom: an error\n"
+        "- R-1, R-2: `date.max + 1` raises (R-1)\n- More\n"
+    )
+    asks = Customs(template="## Description\n\n## What was wrong\n\n## How it is fixed\n")
+    design = "# fix: name the last day\n\n## Approach\n\nA.\n\n## Changes\n\n- `a.py`: one more\n"
     labelled = cause.replace("- More", "- Cause: the search ends too early")
-    fix = written(changed(title="A"), design=design, analysis=labelled).body
-    assert "**Cause**: the search ends too early  \n" in fix
-    assert "**Cause**" not in written(analysis=cause).body
+    for analysis, words in (
+        (cause, "`date.max + 1` raises"),
+        (labelled, "the search ends too early"),
+    ):
+        body = written(changed(), asks, design=design, analysis=analysis).body
+        assert f"## What was wrong\n\n{words}\n" in body
+        assert "## How it is fixed\n\n- `a.py`: one more\n" in body
+    feature = written(changed(), asks, design=design.replace("fix:", "feat:")).body
+    assert "## What was wrong\n\nNothing: this is new.\n" in feature
 
 
 def test_conditions_and_deviations_are_said_with_who_gave_them() -> None:

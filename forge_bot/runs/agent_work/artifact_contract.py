@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pydantic import Field
 
 from forge_bot.artifacts.design_outline import read_open_decisions
-from forge_bot.artifacts.markdown import split_documents
+from forge_bot.artifacts.markdown import read_section, split_documents
 from forge_bot.artifacts.plans import document_facts, read_nothing_to_do
 from forge_bot.artifacts.read_artifact import AnswersFor, inspect, numbered_requirements
 from forge_bot.engine import SpawnAgent
@@ -179,14 +179,14 @@ _MANY_FILES = 15
 def _design_risks(
     design: str, files: Collection[str], patterns: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return the risks that a design names protected paths or many files: signs, not proofs.
+    """Return the risks that a design changes protected paths or many files: signs, not proofs. What
+    it changes stands under `Changes`; without such a section all that it names counts.
 
     `files` are those of the repository, `patterns` its own protected paths. A name that is none of
     the files counts if it looks like a path with a folder.
     """
-    paths = sorted(
-        {path for path in _PATH.findall(design) if path in files or _LIKE_A_PATH.fullmatch(path)}
-    )
+    named = _PATH.findall(read_section(design, "Changes") or design)
+    paths = sorted({path for path in named if path in files or _LIKE_A_PATH.fullmatch(path)})
     touched = protected_changes(paths, patterns)
     risks = [f"names protected files: {', '.join([*touched][:5])}"] if touched else []
     risks += [f"names {len(paths):,} files"] if len(paths) > _MANY_FILES else []
