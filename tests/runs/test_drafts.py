@@ -194,8 +194,8 @@ def test_the_question_shows_all_choices_and_counts_corrections_of_tests_and_page
     counted = "1 of 2 requirements have a test, 1 is documentation"
     assert f"4 findings corrected in the draft; {counted}" in shown
     assert first.count("🔧") == 2
-    assert "🔧 rota/schedule.py: it was wrong." in shown
-    assert "🔧 the draft: it was wrong." in shown
+    assert "🔧 Corrected: rota/schedule.py: it was wrong." in shown
+    assert "🔧 Corrected: the draft: it was wrong." in shown
 
 
 UNTRUE = "Days before the rota begins are an error of the caller."
