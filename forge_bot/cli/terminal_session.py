@@ -133,7 +133,7 @@ def _keys(question: Question, *, asks: bool) -> list[tuple[str, str]]:
 def _effect(question: Question, choice: Choice) -> str:
     """Return what an answer does; of a yes also where the run stops next."""
     until = question.data.overview.until if choice.answer == "approve" else ""
-    return f"{choice.effect}, until {until}" if until else choice.effect
+    return f"{choice.effect}, on to {until}" if until else choice.effect
 
 
 def _print_document(document: ShownDocument, console: Console) -> None:

@@ -192,7 +192,7 @@ def question(
     what = {
         None: (
             "Approve what is shown below, or say what should be different.",
-            "go on with exactly this version",
+            "take exactly this version",
         ),
         Reason.PROTECTED_PATHS: (
             "The change touches protected paths and has not been applied.",
@@ -206,7 +206,7 @@ def question(
     }.get(action.reason, ("Something could not be done.", "leave it out and go on"))
     effects = {
         "approve": what[1],
-        "reject": "it is redone, and you are asked again",
+        "reject": "redone, and you are asked again",
     }
     texts = documents or {}
     return Question(

@@ -52,7 +52,7 @@ def test_a_person_reads_decisions_change_risks_findings_and_answers_before_the_d
         "so far \\$0.32, of a budget of",
         "```text\n/approve 50753fa\n```",
         "- `/approve 50753fa 1b`: takes this choice",
-        "- `/approve 50753fa with <your condition>`: a requirement; a draft is made anew with it",
+        "- `/approve 50753fa with <your condition>`: made anew with it",
         "/reject <what should be different>",
         "/ask <your question>",
         "/abandon",

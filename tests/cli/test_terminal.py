@@ -215,7 +215,7 @@ def test_the_question_has_46_lines_at_80_columns_and_begins_with_the_decisions(
             *(
                 "Cost: so far",
                 "a yes counts for version",
-                "a, approve: go on with exactly this version, and 1a",
+                "a, approve: take exactly this version, and 1a",
                 "a with <your condition>",
                 "r, reject",
             ),
