@@ -101,8 +101,6 @@ class Excerpt(NamedTuple):
         """Return the shown lines in words; nothing for a whole file."""
         if self.spans == ((1, self.total),):
             return ""
-        if not self.spans:
-            return "only names in it"
         ranges = ", ".join(f"{a}-{b}" if a != b else str(a) for a, b in self.spans)
         return f"lines {ranges} of {self.total:,}"
 
@@ -111,8 +109,7 @@ def excerpt(
     path: str, text: str, wanted: FileFocus, room: int, *, without: Sequence[Span] = ()
 ) -> Excerpt:
     """Return the part of a file that fits into `room` characters: a small file whole, else its
-    wanted parts, for a request at least names in it. Lines in `without` are shown elsewhere and
-    left out.
+    wanted parts. Lines in `without` are shown elsewhere and left out.
     """
     lines = text.removesuffix("\n").split("\n")
     total = len(lines)
@@ -135,8 +132,7 @@ def excerpt(
     chosen = merge_spans((*chosen, *parts.signatures(chosen)), _SMALL_GAP)
     # Where more of a file is shown, the prompt has said what else it holds.
     named = () if without else parts.best_named()
-    shown = written(lines, chosen, named) if chosen or (wanted.search and named) else ""
-    return Excerpt(shown, chosen, total)
+    return Excerpt(written(lines, chosen, named) if chosen else "", chosen, total)
 
 
 class _Parts:
