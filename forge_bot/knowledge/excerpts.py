@@ -184,7 +184,8 @@ class _Parts:
     def of_tests(self) -> Iterator[Span]:
         """Yield the parts of tests beside the code of a request: cited lines, and of the tests
         that use what it names, or are called alike, those that share most words with it; of a long
-        one the lines around the one that shares most. Where no grammar lists tests, words count.
+        one the lines around the one that shares most; then the imports, for those that are written.
+        Where no grammar lists tests, words count.
         """
         yield from self._around_cited(self.wanted.lines)
         tests: dict[Span, None] = {}
@@ -200,6 +201,8 @@ class _Parts:
             yield first, last
             for at, _ in self._best([(n, n) for n in range(first, last + 1)], 1):
                 yield max(first, at - _AROUND_USE), min(last, at + _AROUND_USE)
+        if tests and (imports := self._imports()):
+            yield imports
 
     def best_named(self) -> list[Definition]:
         """Return the definitions whose names share most words with the task, in their order."""

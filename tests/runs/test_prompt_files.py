@@ -651,12 +651,13 @@ def test_of_a_further_file_of_tests_those_that_call_a_named_function_are_shown(
     request = "`Table.search` ignores the offset of its rows"
     before = {
         "app/table.py": code,
-        "tests/test_table.py": other.replace("search(", "find(") + named,
+        "tests/test_table.py": "import app\n\n\n" + other.replace("search(", "find(") + named,
     }
     here = repository(tmp_path / "called", before)
     (tests,) = PromptFiles(here, here.commit_id("main"), request).looked_up()[-1:]
     assert tests.text.count("\ndef test_") == 1
     assert named.strip() in tests.text
+    assert tests.text.startswith("import app\n")
     own = {"app/table.py": code, "tests/test_table.py": f"{other}def test_rows():\n    pass\n"}
     there = repository(tmp_path / "own", own)
     shown = PromptFiles(there, there.commit_id("main"), request).looked_up()
