@@ -84,7 +84,7 @@ def pull_request(
     proof = evidence(view, documents, words, customs.demands)
     described = _description(view, documents, words)
     whole = _reasons(view, documents, words).replace(whole=described)
-    template, asks = fill_template(customs.template, whole, _deeds(state))
+    template, asks = fill_template(customs.template, whole, _deeds(state, customs))
     left = "" if asks else _left(template)
     parts = [
         _closes(view, proof),
@@ -127,7 +127,7 @@ def _left(template: str) -> str:
     return f"---\n\n{say('pull_request.template')}\n\n{template}" if is_seen(template) else template
 
 
-def _deeds(state: State) -> Deeds:
+def _deeds(state: State, customs: Customs) -> Deeds:
     """Return what our process did, as a template may ask for it."""
     verification = state.verification
     results = [*_judged(state)] if verification is not None and not verification.red else []
@@ -138,6 +138,7 @@ def _deeds(state: State) -> Deeds:
         assistant=f"forge-bot ({models})" if models else "forge-bot",
         tests_pass=bool(tests) and all(one in passed for one in tests),
         passed=tuple(command_line(one.argv) for one in passed),
+        changed=customs.changed,
     )
 
 

@@ -8,10 +8,12 @@ https://docs.github.com/en/communities/using-templates-to-encourage-useful-issue
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
+from posixpath import basename
 
 from forge_bot.artifacts.markdown import closes_its_blocks
+from forge_bot.artifacts.test_paths import belongs_to_tests, is_page
 from forge_bot.forge import GUIDE_FOLDERS
-from forge_bot.interaction.house_demands import Demand
+from forge_bot.interaction.house_demands import CHANGELOGS, Demand
 from forge_bot.prompts import escape
 from forge_bot.values import Frozen
 
@@ -109,14 +111,53 @@ _COMMAND_PASSES = re.compile(
 )
 
 
+_DID = r"(?:i(?: have|[’']ve)? |did you )?(?:add|updat|writ|wrote|includ)\w*(?: new)?(?: ?/ ?\w+)?"
+_TAIL = (
+    r"(?: (?:\(?(?:if|where|when|as) (?:necessary|needed|applicable|appropriate)\)?|accordingly"
+    r"|for (?:(?:my|the|new|changed) )*(?:code|changes?|features?)|summari[sz]ing the change"
+    r"|that prove my fix(?: is effective or that my |/)feature works))?[?]?"
+)
+_TESTS_ADDED = re.compile(
+    rf"{_DID}(?: or update)?(?: \w+){{0,3}} tests?(?: cases?)?{_TAIL}"
+    rf"|(?:new )?tests(?: have been| are| were)? added(?: or updated)?{_TAIL}",
+    re.IGNORECASE,
+)
+_ENTRY_ADDED = re.compile(
+    rf"{_DID}(?: an?)?(?: new)?(?: entry (?:in|to))?(?: the)?"
+    rf" (?P<file>[\w./-]*(?:changelog|changes|history|news)(?:\.\w+)?)(?: file| entry)?{_TAIL}",
+    re.IGNORECASE,
+)
+_PAGES_CHANGED = re.compile(
+    rf"{_DID}(?: (?:the|any|relevant|outdated|corresponding))* (?:documentation|docs){_TAIL}"
+    rf"|i have made corresponding changes to the documentation",
+    re.IGNORECASE,
+)
+
+
 class Deeds(Frozen):
     """Our own process's work, as a template may ask for it; `passed` are the command lines of the
-    project that passed at the end.
+    project that passed at the end, `changed` the files that the change adds or edits.
     """
 
     assistant: str = "forge-bot"
     tests_pass: bool = False
     passed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    def wrote(self, words: str) -> bool:
+        """Return whether the change has the tests, the entry or the pages that a box names."""
+        entry = _ENTRY_ADDED.fullmatch(words)
+        if entry is not None:
+            named = entry["file"].casefold()
+            logs = (path.casefold() for path in self.changed if CHANGELOGS.fullmatch(path))
+            return any(
+                named in {log, basename(log), basename(log).partition(".")[0]} for log in logs
+            )
+        pages = (path for path in self.changed if is_page(path) and not CHANGELOGS.fullmatch(path))
+        return bool(
+            (_TESTS_ADDED.fullmatch(words) and any(map(belongs_to_tests, self.changed)))
+            or (_PAGES_CHANGED.fullmatch(words) and any(pages))
+        )
 
 
 class Description(Frozen):
@@ -131,12 +172,13 @@ class Description(Frozen):
 
 class Customs(Frozen):
     """The common traits of a repository's pull requests: its template, if it has one, whether
-    titles begin with a type, and what its guide asks of every change.
+    titles begin with a type, what its guide asks of every change, and the files of this one.
     """
 
     template: str = ""
     typed: bool = True
     demands: tuple[Demand, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 def find_template(paths: Iterable[str]) -> str:
@@ -312,13 +354,15 @@ def _is_about_ai(headings: Sequence[re.Match[str]], place: int) -> bool:
 
 
 def _ticked(box: re.Match[str], headings: Sequence[re.Match[str]], deeds: Deeds) -> str:
-    """Return a box, ticked if our process did exactly what it says: that AI was used, that the
-    tests pass, or that a command does. What only a person can say is never ticked.
+    """Return a box, ticked if our process did exactly what it says: that AI was used, that tests,
+    an entry or pages were written, that the tests pass, or that a command does. What only a person
+    can say is never ticked.
     """
     words = " ".join(_COMMENT.sub("", box["words"]).replace("**", "").split()).rstrip(".! ")
     command = _COMMAND_PASSES.fullmatch(words)
     done = (
         (command is not None and command[1] in deeds.passed)
+        or deeds.wrote(words.replace("`", ""))
         or (deeds.tests_pass and _TESTS_PASS.fullmatch(words) is not None)
         or _says_that_ai_was_used(words, about_ai=_is_about_ai(headings, box.start()))
     )

@@ -208,6 +208,7 @@ def customs_of(run: Run) -> Customs:
         template=texts.get(path, ""),
         typed=states_types(repository, base),
         demands=house_demands(texts, files, changed, signed=run.config.sign_off),
+        changed=tuple(sorted(changed)),
     )
 
 

@@ -19,6 +19,7 @@ DEEDS = Deeds(
     assistant="forge-bot (`acme:m`)",
     tests_pass=True,
     passed=("python -m pytest", "ruff check --quiet ."),
+    changed=("src/rota.py", "tests/test_rota.py", "CHANGES.rst", "docs/use.md"),
 )
 TEMPLATES: list[dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "templates.toml").read_text("utf-8")
@@ -60,7 +61,13 @@ def test_a_template_is_kept_whole_and_answered_truthfully(case: dict[str, Any]) 
 
 
 def test_what_did_not_happen_is_not_ticked() -> None:
-    boxes = ("All tests pass", "`ruff check` passes", "Tests added", "Updated docs")
+    boxes = (
+        "All tests pass",
+        "`ruff check` passes",
+        "Tests added",
+        "Updated docs",
+        "Add an entry in `CHANGES.rst`",
+    )
     text = "".join(f"- [ ] {box}\n" for box in boxes)
     assert "[x]" not in fill_template(text, Description(whole=WHY), Deeds())[0]
 
