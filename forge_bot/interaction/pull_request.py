@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from forge_bot.artifacts.design_outline import DesignOutline, read_outline
-from forge_bot.artifacts.markdown import CAUSE, first_paragraph, items_below
+from forge_bot.artifacts.markdown import CAUSE, closes_its_blocks, first_paragraph, items_below
 from forge_bot.artifacts.plans import ChangeType
 from forge_bot.artifacts.read_artifact import (
     numbered_requirements,
@@ -41,6 +41,7 @@ from forge_bot.interaction.pull_request_template import (
     Customs,
     Deeds,
     Description,
+    asks_anything,
     fill_template,
     is_seen,
 )
@@ -123,8 +124,14 @@ def _most_rows(parts: Sequence[str | Papers | Rows]) -> int:
 
 
 def _left(template: str) -> str:
-    """Return a template without a place for the description, as a person finds it."""
-    return f"---\n\n{say('pull_request.template')}\n\n{template}" if is_seen(template) else template
+    """Return a template without a place for the description, as a person finds it; one without
+    headings and boxes is folded.
+    """
+    if not is_seen(template):
+        return template
+    if closes_its_blocks(template) and not asks_anything(template):
+        return fold(say("pull_request.template"), template)
+    return f"---\n\n{say('pull_request.template')}\n\n{template}"
 
 
 def _deeds(state: State, customs: Customs) -> Deeds:

@@ -220,6 +220,11 @@ def is_seen(template: str) -> bool:
     return bool(_COMMENT.sub("", template).strip())
 
 
+def asks_anything(template: str) -> bool:
+    """Return whether a template has a heading or a box, and not only words to its reader."""
+    return bool(_headings(template) or _BOX.search(_without_literals(template)))
+
+
 def _quiet(text: str) -> str:
     """Return the text with references and mentions that do not act."""
     parts: list[str] = []

@@ -274,6 +274,14 @@ def test_the_text_begins_as_the_design_says_it_and_with_where_to_begin() -> None
     ]
 
 
+def test_a_template_of_words_to_its_reader_is_folded_and_one_with_boxes_is_not() -> None:
+    words = "Please lint your code.\n\nRead the guide before you submit."
+    body = written(None, Customs(template=words)).body
+    assert f"</summary>\n\n{words}\n\n</details>" in body
+    boxes = f"{words}\n\n- [ ] I have read the guide\n"
+    assert "---\n\nThe template of this repository" in written(None, Customs(template=boxes)).body
+
+
 def test_a_template_that_asks_for_the_cause_gets_it_of_a_fix() -> None:
     cause = (
         "# A\n\n## Root Cause or Integration Points\n\n- Symptom: an error\n"
