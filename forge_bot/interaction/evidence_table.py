@@ -33,7 +33,8 @@ _DONE = ("", _MET, "shown by the run", "shown by reading")
 """The states in which a requirement is part of the change."""
 
 _OF_PAGES = re.compile(
-    r"\b(?:document(?:ation|ed|s)|docstrings?|readme|changelog|release notes?|news entry|type stubs?)\b",
+    r"\b(?:document(?:ation|ed|s)|docstrings?|readme|changelog|release notes?|news entry"
+    r"|type stubs?)\b",
     re.IGNORECASE,
 )
 """What a requirement without tests is about that is shown by reading."""

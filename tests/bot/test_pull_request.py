@@ -392,6 +392,22 @@ def test_it_closes_the_issue_if_all_was_done_and_is_a_draft_without_a_green_test
     assert (line in text.body.splitlines(), text.draft) == (True, draft)
 
 
+def test_that_something_is_documented_is_shown_by_reading() -> None:
+    table = (
+        "## R\n\n| Requirement | Files | Tests | State |\n| --- | --- | --- | --- |\n"
+        "| it ends | a.py | `test_ends` | met |\n"
+        "| the argument is documented | a.py | docstring examples | met |\n"
+    )
+    check = RequirementCheck(document="final-verification.md", ran=("test_ends",))
+    green = scene.delivered().state.verification
+    assert green is not None
+    text = written(
+        changed(verification=green.replace(requirements=check)), final_verification=table
+    )
+    assert "is documented<br>docstring examples | by reading |" in text.body
+    assert not text.draft
+
+
 def test_it_stays_a_draft_until_a_person_takes_the_doubts() -> None:
     green = scene.delivered().state.verification
     assert green is not None
