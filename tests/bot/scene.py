@@ -213,11 +213,7 @@ def question(
         title=DEVELOP.phase(action.name).label,
         data=QuestionData(
             gate=action.name,
-            decision=tuple(
-                line
-                for line in (f"{made.state.title} ({made.state.branch})", what[0], action.subject)
-                if line
-            ),
+            decision=tuple(line for line in (made.state.title, what[0], action.subject) if line),
             digest=action.digest,
             risks=action.risks,
             findings=action.findings
