@@ -15,7 +15,7 @@ from forge_bot.bot.comments.reply import reply
 from forge_bot.bot.thread import Thread
 from forge_bot.engine.reports import FollowUpAsked, ReviewItem
 from forge_bot.errors import ConversationLocked, NotOnGitHub
-from forge_bot.forge.types import Account, AccountKind, Comment, ReviewComment, Reviews
+from forge_bot.forge.types import Account, AccountKind, ReviewComment, Reviews
 from forge_bot.interaction.commit_links import Links
 from forge_bot.interaction.markdown_templates import Markdown
 from forge_bot.interaction.markers import read_marker
@@ -54,7 +54,8 @@ def take_reviews(run: Run, thread: Thread, asked_at: datetime | None = None) -> 
     What was written or edited after a command was read by nobody who gave it, so it is left.
     Without a command only what people who may give one wrote is taken.
     """
-    pull, known = thread.pull_of(run), _taken_so_far(run)
+    known = {item.newest for report in follow_ups_of(run) for item in report.items}
+    pull = thread.pull_of(run)
     reviews = thread.forge.reviews(pull)
     asked = [*_of_threads(thread, reviews), *_of_requests(thread, reviews)]
     page = [*_of_page(thread, pull)]
@@ -85,10 +86,6 @@ def requested_changes(
         if (last is None or review.at > last) and thread.may_command(review.author)
     ]
     return max(new, key=lambda review: review.at, default=None)
-
-
-def _taken_so_far(run: Run) -> set[str]:
-    return {item.newest for report in follow_ups_of(run) for item in report.items}
 
 
 def _sentence(name: str, left: Sequence[_Found]) -> list[str]:
@@ -126,13 +123,10 @@ def _of_page(thread: Thread, pull: int) -> Iterator[_Found]:
         person = comment.author.kind is AccountKind.PERSON
         if person and not thread.own(comment) and not thread.begins_with_command(comment):
             item = ReviewItem(by=comment.author.login, newest=f"comment-{comment.id}")
-            yield _found(thread, ReviewWords(item=item, said=()), [_as_review(comment)])
-
-
-def _as_review(comment: Comment) -> ReviewComment:
-    return ReviewComment(
-        id=str(comment.id), author=comment.author, body=comment.body, at=comment.updated_at
-    )
+            said = ReviewComment(
+                id=str(comment.id), author=comment.author, body=comment.body, at=comment.updated_at
+            )
+            yield _found(thread, ReviewWords(item=item, said=()), [said])
 
 
 def _found(thread: Thread, words: ReviewWords, comments: Sequence[ReviewComment]) -> _Found:

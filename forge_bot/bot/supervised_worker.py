@@ -59,7 +59,9 @@ class WorkerProcess:
         self, folder: Path, arguments: tuple[str, ...], environ: Mapping[str, str]
     ) -> None:
         # -P: the folder is the repository's, and its files may have the names of our libraries.
-        command = [sys.executable, *_kept_code(), "-P", "-m", "forge_bot.bot.worker", *arguments]
+        prefix = sys.pycache_prefix
+        kept_code = ("-X", f"pycache_prefix={prefix}") if prefix is not None else ()
+        command = [sys.executable, *kept_code, "-P", "-m", "forge_bot.bot.worker", *arguments]
         # Unbuffered and in a session of its own: a signal for us is passed on by us, and what it
         # started ends with it.
         self._process = subprocess.Popen(
@@ -239,12 +241,6 @@ def _show_red(run: Run, known: int) -> None:
     )
     for place in islice(places, _MOST_SHOWN):
         show_error(f"Newly red: {place.name[:200]}", place.file, place.line)
-
-
-def _kept_code() -> tuple[str, ...]:
-    """Return the option that names where Python keeps compiled code, if this process has one."""
-    prefix = sys.pycache_prefix
-    return ("-X", f"pycache_prefix={prefix}") if prefix is not None else ()
 
 
 STOPPED = "refs/forge-bot/stopped"

@@ -72,9 +72,7 @@ def _describe_way(spec: CapabilitySpec, *, asked: bool) -> str:
         return "a person is asked"
     if spec.effect is Effect.ACTS:
         return "acts without asking"
-    if spec.kind is CapabilityType.SKILL:
-        return "runs in the sandbox"
-    return "reads"
+    return "runs in the sandbox" if spec.kind is CapabilityType.SKILL else "reads"
 
 
 _NO = 5
@@ -161,11 +159,9 @@ def _print_for_consent(root: Path, setup: CapabilitySetup, digest: str) -> None:
 
 
 def _name_files(files: list[str]) -> str:
-    shown = ", ".join(files[:_SHOWN_FILES])
-    if len(files) > _SHOWN_FILES:
-        more = len(files) - _SHOWN_FILES
-        shown = f"{shown} and {more} more files"
-    return f"made of {shown} in the repository"
+    left = len(files) - _SHOWN_FILES
+    more = f" and {left} more files" if left > 0 else ""
+    return f"made of {', '.join(files[:_SHOWN_FILES])}{more} in the repository"
 
 
 def _ask_yes() -> bool:
@@ -178,6 +174,4 @@ def _ask_yes() -> bool:
 def _describe_place(setup: CapabilitySetup, name: str) -> str:
     if setup.sandbox in {"off", "landlock"} or not boxes_work():
         return "a process without a sandbox"
-    if name in setup.policy.network:
-        return "in the sandbox, with network"
-    return "in the sandbox, no network"
+    return f"in the sandbox, {'with' if name in setup.policy.network else 'no'} network"

@@ -79,7 +79,8 @@ def _print_error(error: Exception) -> int:
         # What cannot be written would fail again when the interpreter ends.
         _silence_output()
         _print_trace(error, console)
-        error = _make_refusal(error)
+        what = f": {error.filename}" if error.filename else ""
+        error = MachineRefused(f"The system says: {error.strerror or error}{what}.")
     if isinstance(error, ForgeError):
         # To wait is no failure.
         mark = "[bold]… " if error.exit_code == WAITING else "[bold red]✗ "
@@ -120,11 +121,6 @@ def _print_misuse(error: Exception, words: str, console: "Console") -> None:
         else f"{command} --help says what it takes."
     )
     console.print(f"  [bold]→[/] {way_out}")
-
-
-def _make_refusal(error: OSError) -> MachineRefused:
-    what = f": {error.filename}" if error.filename else ""
-    return MachineRefused(f"The system says: {error.strerror or error}{what}.")
 
 
 def _print_trace(error: Exception, console: "Console") -> None:

@@ -54,7 +54,10 @@ def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
     print_head(info, state, console)
     console.print()
     if not info.ended:
-        _print_place(repository, info, console)
+        from forge_bot.temporal.temporal_server import read_place
+
+        if (place := read_place(repository, info.name)) is not None:
+            console.print(f"[dim]led by {escape(place.told)}[/]")
     console.print(_make_phase_table(snapshot.pipeline, state))
     _print_cost(state, console)
     if state.gate is not None:
@@ -62,13 +65,6 @@ def show_status(folder: Path, name: str | None, *, as_json: bool) -> int:
     elif not state.ended:
         _print_next_step(repository, info, console)
     return 0
-
-
-def _print_place(repository: Repository, info: RunInfo, console: Console) -> None:
-    from forge_bot.temporal.temporal_server import read_place
-
-    if (place := read_place(repository, info.name)) is not None:
-        console.print(f"[dim]led by {escape(place.told)}[/]")
 
 
 def _make_json(repository: Repository, info: RunInfo, state: "State") -> str:
@@ -94,18 +90,15 @@ def list_runs(folder: Path) -> int:
         return 0
     for info in known:
         console.print(f"[bold]{escape(info.name)}[/]  {escape(info.title)}")
+        words = escape(run_standing(repository, info).in_words)
+        words = f"[yellow]{words}[/]" if info.waiting else words
         line = (
-            f"  {_describe_standing(repository, info)} [dim]· effort {info.effort} ·"
+            f"  {words} [dim]· effort {info.effort} ·"
             f" {_describe_branch(info)} · "
             f"{info.updated_at:%Y-%m-%d %H:%M} UTC[/]"
         )
         console.print(line)
     return 0
-
-
-def _describe_standing(repository: Repository, info: RunInfo) -> str:
-    words = escape(run_standing(repository, info).in_words)
-    return f"[yellow]{words}[/]" if info.waiting else words
 
 
 def _describe_branch(info: RunInfo) -> str:

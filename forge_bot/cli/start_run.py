@@ -129,7 +129,9 @@ def _prepare_run(
         until=options.until,
     )
     if not start.pipeline.speaking:
-        return going, start, _make_new_run(start, _plan_steps(plan)), None
+        # It is the same at every effort.
+        plan = plan.replace(effort=Effort.S, effort_reason="no model is asked")
+        return going, start, _make_new_run(start, plan), None
     expected = _estimate_run(start, plan, models())
     answers = _ask_questions() if options.discuss else ""
     plan = _confirm_plan(start, plan, expected)
@@ -222,11 +224,6 @@ def _check_capabilities(start: _Start, plan: RunPlan) -> None:
             setup = with_base(setup, repository, base, Path(scratch) / "base")
         setup = ask_consent(repository.root, setup, asks=not start.options.yes)
         require_before_run(setup)
-
-
-def _plan_steps(plan: RunPlan) -> RunPlan:
-    """Return the plan of a run without a model: it is the same at every effort."""
-    return plan.replace(effort=Effort.S, effort_reason="no model is asked")
 
 
 def _begin_run(going: Session, start: _Start, beginning: NewRun, estimate: Estimate | None) -> int:

@@ -49,7 +49,7 @@ from forge_bot.engine.transitions import (
     send_back,
 )
 from forge_bot.errors import WrongReport
-from forge_bot.values import DocumentFacts, Finding, Inspection, PhaseId, TaskId, Verdict
+from forge_bot.values import DocumentFacts, Inspection, PhaseId, TaskId, Verdict
 
 _UNCLEAR = "no single readable verdict that agrees with the findings"
 _FACTS = ("title", "one_task", "planned", "sections")
@@ -110,10 +110,13 @@ def handle_document(pipeline: Pipeline, state: State, report: ArtifactWritten) -
         isinstance(phase, ReviewPhase | TaskReviewPhase)
         and verdict_of(phase, report) is Verdict.UNREADABLE
     )
-    if not report.inspection.problems and not unreadable:
+    problems = [str(problem) for problem in report.inspection.problems]
+    if not problems and not unreadable:
         return accept(pipeline, state, work, report)
-    reason = Reason.INVALID_ARTIFACT if report.inspection.problems else Reason.UNREADABLE_VERDICT
-    text = complaint_about(report, unreadable=unreadable)
+    reason = Reason.INVALID_ARTIFACT if problems else Reason.UNREADABLE_VERDICT
+    if unreadable:
+        problems += report.inspection.contradictions or (_UNCLEAR,)
+    text = f"{report.artifact} cannot be used: {'; '.join(problems)}"
     most = pipeline.limits.artifact_attempts
     return _again(pipeline, state, work, most, reason, text, report.at, report)
 
@@ -158,7 +161,8 @@ def _refuse(
     report: ArtifactWritten,
 ) -> State:
     task, verdict, findings = work.task, verdict_of(phase, report), report.inspection.findings
-    text = f"{report.artifact} says {verdict.value}. Work off: {join_findings(findings)}"
+    said = "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings)
+    text = f"{report.artifact} says {verdict.value}. Work off: {said or 'see its text'}"
     rounds = 1 + (task.rounds if task is not None else state.rounds.get(phase.id, 0))
     exhausted = rounds > phase.rounds
     if task is not None:
@@ -201,23 +205,9 @@ def task_after_work(task: TaskState, report: ArtifactWritten) -> TaskState:
     return task.replace(stuck=stuck, attempts=0)
 
 
-def join_findings(findings: tuple[Finding, ...]) -> str:
-    return (
-        "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings)
-        or "see its text"
-    )
-
-
 def verdict_of(phase: ReviewPhase | TaskReviewPhase, report: ArtifactWritten) -> Verdict:
     verdict = report.inspection.verdict
     return verdict if verdict is not None and verdict in phase.verdicts else Verdict.UNREADABLE
-
-
-def complaint_about(report: ArtifactWritten, *, unreadable: bool) -> str:
-    problems = [str(problem) for problem in report.inspection.problems]
-    if unreadable:
-        problems += report.inspection.contradictions or (_UNCLEAR,)
-    return f"{report.artifact} cannot be used: " + "; ".join(problems)
 
 
 def facts_of(inspection: Inspection) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from forge_bot.agent.model_answers import Document
 from forge_bot.agent.models.base import ChatMessage
 from forge_bot.engine.phases import LOOKING_AROUND
 from forge_bot.engine.reports import Asked
-from forge_bot.errors import BadOption, ModelUnavailable
+from forge_bot.errors import BadOption
 from forge_bot.prompts.assemble import assemble
 from forge_bot.prompts.material import InputFile, Material
-from forge_bot.runs.agent_work.agents import Agents
+from forge_bot.runs.agent_work.agents import Agents, available
 from forge_bot.runs.capabilities.outside_capabilities import describe_capability
 from forge_bot.runs.frozen_attachments import attachment_inputs, images_for
 from forge_bot.runs.models_and_prompts import INQUIRY, opening
@@ -36,13 +36,6 @@ _EARLIER = 4
 def answer_in(finished: WorkResult) -> str:
     """Return the answer to a question, as Markdown; empty if there is none."""
     return finished.answer.artifact_markdown.strip() if finished.answer is not None else ""
-
-
-def available(finished: WorkResult) -> WorkResult:
-    """Return the result of a question. Raises ModelUnavailable if no model could be asked."""
-    if finished.stop is StopReason.MODEL_UNAVAILABLE:
-        raise ModelUnavailable(finished.message, trouble=finished.trouble)
-    return finished
 
 
 def _checked(question: str) -> str:

@@ -135,6 +135,8 @@ def _figures(repository: Repository, info: RunInfo) -> RunFigures:
     for report in reports:
         if isinstance(report, Answered):
             answers.setdefault(report.by, Counter())[report.answer.value] += 1
+    written = (report for report in reports if isinstance(report, ArtifactWritten))
+    verdicts = (report.inspection.verdict for report in written)
     first = reports[0]
     return RunFigures(
         run=info.name,
@@ -146,16 +148,10 @@ def _figures(repository: Repository, info: RunInfo) -> RunFigures:
         pull_request=state.pull_request,
         minutes_waited=_waited(reports),
         dollars=state.usage.cost,
-        rounds=sum(map(_is_sent_back, reports)),
+        rounds=sum(verdict is not None and not verdict.positive for verdict in verdicts),
         questions=sum(isinstance(report, GateShown) for report in reports),
         answers={person: dict(counts) for person, counts in answers.items()},
     )
-
-
-def _is_sent_back(report: Report) -> bool:
-    if not isinstance(report, ArtifactWritten) or report.inspection.verdict is None:
-        return False
-    return not report.inspection.verdict.positive
 
 
 def _waited(reports: Sequence[Report]) -> float:
@@ -186,14 +182,9 @@ def _with_pull(
     minutes = round((pull.merged_at - run.started_at).total_seconds() / 60, 1)
     run, until = run.replace(minutes=minutes), min(pull.merged_at + timedelta(days=days), now)
     with suppress(GitFailed):
-        root, branch = repository.root, _branch(repository, pull.base)
+        root, there = repository.root, f"{REMOTES}origin/{pull.base}"
+        branch = there if ref_target(root, there) else f"{HEADS}{pull.base}"
         later = last_commit_before(root, branch, until.isoformat())
         added, touched = lines_touched(root, pull.merge_commit, later)
         return run.replace(lines_added=added, lines_touched=touched)
     return run
-
-
-def _branch(repository: Repository, name: str) -> str:
-    """Return the ref of a branch as the remote has it; the local one without a remote's."""
-    there = f"{REMOTES}origin/{name}"
-    return there if ref_target(repository.root, there) else f"{HEADS}{name}"

@@ -25,10 +25,10 @@ from forge_bot.errors import BadOption, ForgeError, GitFailed, StaleApproval
 from forge_bot.forge import OpenPullRequest
 from forge_bot.git import Repository
 from forge_bot.interaction.remedy_words import advice_at_terminal
-from forge_bot.runs.agent_work.agents import Agents
+from forge_bot.runs.agent_work.agents import Agents, available
 from forge_bot.runs.branch_for_merge import keep_run, offered, push_run
 from forge_bot.runs.find_runs import RunInfo
-from forge_bot.runs.inquiry import Inquirer, answer_in, available
+from forge_bot.runs.inquiry import Inquirer, answer_in
 from forge_bot.runs.local_host import LocalHost
 from forge_bot.runs.models_and_prompts import end_batches, leaves_batches
 from forge_bot.runs.notifications import Message, Notify, warning

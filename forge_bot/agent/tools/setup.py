@@ -136,13 +136,14 @@ class CapabilitySetup:
 
     def denies(self, name: str) -> bool:
         """Return whether the policy takes a capability out."""
-        return _matches_a_glob(name, self.policy.deny)
+        return matches_a_glob(name, self.policy.deny)
 
     def asks(self, name: str, *, reads_only: bool) -> bool:
         """Return whether a person is asked first. A capability that only reads is allowed."""
-        allowed = reads_only or _matches_a_glob(name, self.policy.allow)
-        return _matches_a_glob(name, self.policy.ask) or not allowed
+        allowed = reads_only or matches_a_glob(name, self.policy.allow)
+        return matches_a_glob(name, self.policy.ask) or not allowed
 
 
-def _matches_a_glob(name: str, globs: tuple[str, ...]) -> bool:
+def matches_a_glob(name: str, globs: Iterable[str]) -> bool:
+    """Return whether a list names a capability; `*` stands for any characters."""
     return any(fnmatchcase(name, glob) for glob in globs)

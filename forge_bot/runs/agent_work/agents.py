@@ -29,6 +29,7 @@ from forge_bot.agent.journal import Journal
 from forge_bot.agent.ledger import Ledger
 from forge_bot.agent.model_answers import AnswerKind
 from forge_bot.agent.models.base import ChatMessage, Image, Model
+from forge_bot.agent.tools.setup import matches_a_glob
 from forge_bot.agent.tools.tool_catalogue import ToolContext, get_capability_specs
 from forge_bot.engine import Exec, SpawnAgent
 from forge_bot.engine.drafts import may_correct, may_draft
@@ -56,7 +57,7 @@ from forge_bot.runs.model_access import ModelAccess
 from forge_bot.runs.models_and_prompts import PERFORMER, continued, opening, prompts_for
 from forge_bot.runs.notifications import Notify, PhaseBegan, TellThinking, warning
 from forge_bot.runs.project_commands.project import project_of
-from forge_bot.runs.prompt_material.prompt_context import PromptContext, names
+from forge_bot.runs.prompt_material.prompt_context import PromptContext
 from forge_bot.runs.run import Run
 from forge_bot.runs.this_process import now
 from forge_bot.store.run_folder import CARRIED, SPECS
@@ -64,6 +65,15 @@ from forge_bot.values import TaskId, Tier
 
 _LETTERS = 3
 """Characters of a token, fewer than in most texts: a prompt has to fit."""
+
+
+def available(finished: WorkResult) -> WorkResult:
+    """Return the result of an agent. Raises ModelUnavailable if no model could be asked: the run
+    has no error, and continues when one is available again.
+    """
+    if finished.stop is StopReason.MODEL_UNAVAILABLE:
+        raise ModelUnavailable(finished.message, trouble=finished.trouble)
+    return finished
 
 
 class Agents:
@@ -252,11 +262,7 @@ class Agents:
             lane=lane,
             images={image.digest: data for image, data in images},
         )
-        if finished.stop is StopReason.MODEL_UNAVAILABLE:
-            # The run has no error: its state is unchanged, and it continues when the model is
-            # available again.
-            raise ModelUnavailable(finished.message, trouble=finished.trouble)
-        return finished
+        return available(finished)
 
     def _beginning(self, action: SpawnAgent, task: TaskId | None) -> str:
         """Return the digest of the documents, the code and the answers that the work begins
@@ -366,7 +372,7 @@ class Agents:
         phase = self.run.pipeline.phase(action.phase)
         globs = phase.providers if isinstance(phase, AnsweringPhase) else ()
         offered = (entry.name for entry in self.prompts.capabilities)
-        return tuple(name for name in offered if names(globs, name))
+        return tuple(name for name in offered if matches_a_glob(name, globs))
 
 
 async def _end_agents(agents: "list[asyncio.Task[WorkResult]]") -> None:

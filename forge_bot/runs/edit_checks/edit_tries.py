@@ -18,9 +18,9 @@ from forge_bot.git import Tree, blob_id
 from forge_bot.git.commit_objects import commit_of_patch, commit_on
 from forge_bot.runs.edit_checks.proof_by_tests import weakened_in
 from forge_bot.runs.notifications import Message, Notify
+from forge_bot.runs.project_commands.installation import code_of
 from forge_bot.runs.project_commands.project import Project
 from forge_bot.runs.run import Run
-from forge_bot.store.run_folder import SPECS
 from forge_bot.text_format import command_line, several
 from forge_bot.values import CommandName, CommandResult, TaskId
 from forge_bot.verification.command_outcome import (
@@ -308,7 +308,8 @@ class EditTries:
                 reds = [*edits.all_red(self._baseline())]
             state = self.run.state.task(task)
             mends = state is not None and bool(state.origin)
-            if not mends and self._has_changed_before(base):
+            root, begun_at = self.run.repository.root, self.run.state.base_commit
+            if not mends and code_of(root, base) != code_of(root, begun_at):
                 reds = [self._leave_out_earlier(red, base, edits.until) for red in reds]
         except CannotJudge as error:
             return TryOutcome(untold=error.message)
@@ -320,10 +321,6 @@ class EditTries:
             formatting=tuple(edits.formatting),
             seconds=round(time.monotonic() - began, 3),
         )
-
-    def _has_changed_before(self, base: str) -> bool:
-        paths = self.run.tree.changed(self.run.state.base_commit, base)
-        return any(not path.startswith(f"{SPECS}/") for path in paths)
 
     def _leave_out_earlier(self, red: NewlyRed, base: str, until: float) -> NewlyRed:
         """Return a command without failures that an earlier task left: they occur without the edits

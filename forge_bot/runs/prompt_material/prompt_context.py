@@ -1,10 +1,10 @@
 """From an action to a prompt: artifacts, diff, files, profile and the lessons of earlier runs."""
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
+from forge_bot.agent.tools.setup import matches_a_glob
 from forge_bot.artifacts.tasks import is_whole
 from forge_bot.engine import SpawnAgent
 from forge_bot.engine.drafts import may_draft
@@ -150,7 +150,7 @@ class PromptContext:
 
     def _list_capabilities(self, wanted: Sequence[str]) -> tuple[Capability, ...]:
         """Return the requests that an agent may make, or any agent of the pipeline."""
-        return tuple(entry for entry in self.capabilities if names(wanted, entry.name))
+        return tuple(entry for entry in self.capabilities if matches_a_glob(entry.name, wanted))
 
     def output_file(self, action: SpawnAgent, task: TaskId | None) -> str:
         return action.output_file.replace("{task}", task or "")
@@ -211,11 +211,6 @@ class PromptContext:
             patterns=tuple(map(_lesson_in_words, patterns)),
             friction=history.friction(about) if "friction" in parts else (),
         )
-
-
-def names(globs: Sequence[str], name: str) -> bool:
-    """Return whether a list of a pipeline names a capability; `*` stands for any characters."""
-    return any(fnmatchcase(name, glob) for glob in globs)
 
 
 def _verdicts(phase: AnsweringPhase) -> tuple[str, ...]:
