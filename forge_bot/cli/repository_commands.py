@@ -53,9 +53,7 @@ def doctor(
     from forge_bot.cli.repository_setup import doctor as look
     from forge_bot.cli.repository_setup import doctor_of_hosted
 
-    if github is not None:
-        return doctor_of_hosted(github)
-    return look(repo, model)
+    return doctor_of_hosted(github) if github is not None else look(repo, model)
 
 
 def demo(

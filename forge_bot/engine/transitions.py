@@ -153,11 +153,14 @@ def go_back(
     design = pipeline.approved_first
     if design is not None and position < pipeline.position(design.id):
         state = state.without_document(DRAFT)
+    # What is skipped by a condition is checked again on entry.
+    by_effort = pipeline.skipped(state.effort, auto=state.flags.auto)
+    skipped = (one for one in state.skipped_phases if one in by_effort or one not in later)
     return state.replace(
         current_phase=target,
         current_phase_status=RunStatus.IN_PROGRESS,
         completed_phases=tuple(done for done in state.completed_phases if done not in later),
-        skipped_phases=_keep_skipped(pipeline, state, later),
+        skipped_phases=tuple(skipped),
         attempts=0,
         wave=None,
         gate=None,
@@ -165,14 +168,6 @@ def go_back(
         # What was not begun is not done any more; an agent may ask for it again.
         calls=tuple(call for call in state.calls if call.status not in _NOT_BEGUN),
         notes=tuple(note for note in state.notes if note.phase not in later - {target}),
-    )
-
-
-def _keep_skipped(pipeline: Pipeline, state: State, later: set[PhaseId]) -> tuple[PhaseId, ...]:
-    """Return the skipped phases without those whose condition is checked again on entry."""
-    by_effort = pipeline.skipped(state.effort, auto=state.flags.auto)
-    return tuple(
-        phase for phase in state.skipped_phases if phase in by_effort or phase not in later
     )
 
 

@@ -48,7 +48,9 @@ def freeze_attachments(text: str, server: str, rendered: Callable[[], str]) -> F
     """Fetch what a request names, with the rights that its rendered text gives."""
     reader = AttachmentReader(server, rendered)
     attachments, files = list[Attachment](), dict[str, bytes]()
-    for number, address in enumerate(_addresses(text), 1):
+    matches = ATTACHED.finditer(clean(text).text)
+    shown = dict.fromkeys(match["image"] or match[0].rstrip(".,;") for match in matches)
+    for number, address in enumerate(list(shown)[:_MOST_NAMED], 1):
         left = _MOST_TOGETHER - sum(map(len, files.values()))
         item = Attachment(label=_label(address, number), address=address)
         try:
@@ -61,13 +63,6 @@ def freeze_attachments(text: str, server: str, rendered: Callable[[], str]) -> F
         files[name] = data
         attachments.append(item.replace(name=name, media_type=media_type, digest=digest))
     return FrozenFiles(tuple(attachments), files)
-
-
-def _addresses(text: str) -> list[str]:
-    """Return the addresses of attachments and images that a reader is shown, each once."""
-    matches = ATTACHED.finditer(clean(text).text)
-    found = dict.fromkeys(match["image"] or match[0].rstrip(".,;") for match in matches)
-    return list(found)[:_MOST_NAMED]
 
 
 def _label(address: str, number: int) -> str:

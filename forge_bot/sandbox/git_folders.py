@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import NamedTuple
 
 _NAME = re.compile(
     r"token|secret|passw|passphrase|credential|auth|api_?key|_key\b|keyfile|client_?cert|username"
@@ -94,18 +93,9 @@ _PLAIN = re.compile(
 """What is shown of a configuration that may hold a secret."""
 
 
-class GitFolders(NamedTuple):
-    """The private parts of git folders."""
-
-    hidden: tuple[Path, ...]
-    """Files and folders that git does not need."""
-    cleaned: dict[Path, str]
-    """Configuration files with secrets, each with its text without them."""
-
-
-def private_parts(folders: Iterable[Path]) -> GitFolders:
-    """Return what is private in some repositories, their work trees and their submodules, which
-    have configuration of their own.
+def private_parts(folders: Iterable[Path]) -> tuple[list[Path], dict[Path, str]]:
+    """Return what is private in some repositories, their work trees and their submodules: files and
+    folders that git does not need, and configuration with secrets, each with its text without them.
     """
     hidden: list[Path] = []
     cleaned: dict[Path, str] = {}
@@ -116,7 +106,7 @@ def private_parts(folders: Iterable[Path]) -> GitFolders:
             for file, text in texts_in(folder, _CONFIGURATIONS)
             if (clean := _without_secrets(text)) != text
         }
-    return GitFolders(tuple(hidden), cleaned)
+    return hidden, cleaned
 
 
 def _git_folders(folder: Path) -> Iterator[Path]:

@@ -93,7 +93,7 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
     path = box.env.get("PATH") or os.environ.get("PATH") or USUAL_PATH
     tools = find_tools(path, (*ROOTS, worktree, *writable, *readable))
     home = f"{seen}/home"
-    git = private_parts(
+    private, cleaned = private_parts(
         [folder for folder in (worktree / ".git", *readable) if (folder / "HEAD").is_file()]
     )
     places = fetching.places | registry_places({**box.env, **box.secret_env}, ())
@@ -102,8 +102,8 @@ def _view(box: Box, worktree: Path, temporary: Path, copies: Path, seen: str) ->
         worktree=worktree,
         readable=tuple(dict.fromkeys((*tools.readable, *fetching.readable, *readable))),
         writable=writable,
-        hidden=(*_private_in_etc(), *git.hidden),
-        replaced=_copies(_with_passwords() | git.cleaned, copies),
+        hidden=(*_private_in_etc(), *private),
+        replaced=_copies(_with_passwords() | cleaned, copies),
         temporary=temporary,
         env=_clean(home, seen) | _declare_variables(box, tools, fetching, seen),
         policy=machine_policy(places, box.env) if box.network else None,

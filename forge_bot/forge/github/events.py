@@ -76,10 +76,6 @@ def _dispatch(payload: Node, people: _People) -> Event | Nothing:
     return Event(Trigger.DISPATCH, int(issue), people)
 
 
-def _check_suite(payload: Node, people: _People) -> Event | Nothing:
-    return _checks(payload, payload["check_suite"], people)
-
-
 def _workflow_run(payload: Node, people: _People) -> Event | Nothing:
     run = payload["workflow_run"]
     if run.number("head_repository", "id") != payload.number("repository", "id"):
@@ -105,7 +101,7 @@ _READERS: dict[str, Callable[[Node, _People], Event | Nothing]] = {
     "issues": _issue,
     "issue_comment": _comment,
     "workflow_dispatch": _dispatch,
-    "check_suite": _check_suite,
+    "check_suite": lambda payload, people: _checks(payload, payload["check_suite"], people),
     "workflow_run": _workflow_run,
 }
 

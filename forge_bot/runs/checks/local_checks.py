@@ -57,9 +57,10 @@ def programs(subject: CheckSubject) -> Iterator[CheckResult]:
 
     A pipeline of steps runs no command.
     """
-    if _is_of_steps(subject):
-        return
     profile, config = subject.profile, subject.config
+    with suppress(ForgeError):
+        if load_pipeline(config.pipeline, subject.repository.root).steps is not None:
+            return
     try:
         check_testable(profile, config)
     except NoTestCommand as error:
@@ -98,14 +99,6 @@ def caps(subject: CheckSubject) -> Iterator[CheckResult]:
                 f"The cap {window.key} is reached: {window.sentence}.",
                 f"A run waits until {window.ends:%Y-%m-%d %H:%M} UTC, or until the cap is raised.",
             )
-
-
-def _is_of_steps(subject: CheckSubject) -> bool:
-    try:
-        pipeline = load_pipeline(subject.config.pipeline, subject.repository.root)
-    except ForgeError:
-        return False
-    return pipeline.steps is not None
 
 
 def pipelines(subject: CheckSubject) -> Iterator[CheckResult]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any
 
 from forge_bot.agent.tools.setup import matches_a_glob
 from forge_bot.artifacts.tasks import is_whole
@@ -28,22 +28,6 @@ from forge_bot.verification.judgement import going_without_setup
 
 _FEW_FILES = 60
 _OF_COMMANDS = (Reason.BASELINE, Reason.SETUP_FAILED)
-
-
-class _Said(NamedTuple):
-    """Notes to this agent, decisions of a maintainer, and problems found in the work."""
-
-    notes: tuple[str, ...]
-    decided: tuple[str, ...]
-    problems: tuple[str, ...]
-
-
-class _Recalled(NamedTuple):
-    """Lessons of earlier runs for a prompt, a line each."""
-
-    similar: tuple[str, ...] = ()
-    patterns: tuple[str, ...] = ()
-    friction: tuple[str, ...] = ()
 
 
 class PromptContext:
@@ -99,14 +83,14 @@ class PromptContext:
             verdicts=_verdicts(phase),
             task=self._task(task),
             round=self.round(action, task_id),
-            **self._collect_remarks(phase, task_id)._asdict(),
+            **self._collect_remarks(phase, task_id),
             repository=layer_three(
                 self.profile,
                 _few_files(self.run.repository, state.base_commit),
                 state.flags.scope,
                 going_without_setup(state.unusable),
             ),
-            **self._recall(phase, task)._asdict(),
+            **self._recall(phase, task),
             instruction=phase.instruction if isinstance(phase, AgentPhase) else "",
             capabilities=self._list_capabilities(phase.providers),
             # The requests that any agent of the pipeline may make.
@@ -159,7 +143,7 @@ class PromptContext:
         place = f"{action.phase}/{task}" if task is not None else action.phase
         return self.run.state.visits.get(place, 0) + 1
 
-    def _collect_remarks(self, phase: AnsweringPhase, task: TaskId | None) -> _Said:
+    def _collect_remarks(self, phase: AnsweringPhase, task: TaskId | None) -> dict[str, Any]:
         """Return what a phase, or its task, is told by people and by the process."""
         notes = [
             note
@@ -167,11 +151,11 @@ class PromptContext:
             if note.phase == phase.id and note.task in {None, task}
         ]
         no_person = {PROCESS, *(phase.agent for phase in self.run.pipeline.speaking)}
-        return _Said(
-            notes=tuple(note.text for note in notes if note.by not in no_person),
-            decided=(*self.decided({note.text for note in notes}), *self._list_requirements()),
-            problems=tuple(note.text for note in notes if note.by == PROCESS),
-        )
+        return {
+            "notes": tuple(note.text for note in notes if note.by not in no_person),
+            "decided": (*self.decided({note.text for note in notes}), *self._list_requirements()),
+            "problems": tuple(note.text for note in notes if note.by == PROCESS),
+        }
 
     def decided(self, said_anyway: set[str]) -> tuple[str, ...]:
         """Return people's answers at the checkpoints, for agents other than the ones addressed,
@@ -193,12 +177,13 @@ class PromptContext:
             for asked in person_requirements(self.run.state)
         )
 
-    def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> _Recalled:
-        # What the agent is not shown is not looked for: the first search in many past runs takes
-        # its time.
+    def _recall(self, phase: AnsweringPhase, task: TaskState | None) -> dict[str, Any]:
+        """Return lessons of earlier runs, a line each. What the agent is not shown is not looked
+        for: the first search in many past runs takes its time.
+        """
         parts = phase.recalls
         if not parts:
-            return _Recalled()
+            return {}
         run, request = self.run, self.run.request
         history = history_at(run.repository, run.state.base_commit, run.pipeline.summary)
         text = f"{request.title}\n{request.text}"
@@ -206,11 +191,11 @@ class PromptContext:
         about = text if task is None else f"{task.spec.title}\n{text}"
         alike = history.similar(about, files, exclude=run.name) if "similar" in parts else ()
         patterns = history.patterns(about, files) if "patterns" in parts else ()
-        return _Recalled(
-            similar=tuple(past.in_words() for past in alike),
-            patterns=tuple(map(_lesson_in_words, patterns)),
-            friction=history.friction(about) if "friction" in parts else (),
-        )
+        return {
+            "similar": tuple(past.in_words() for past in alike),
+            "patterns": tuple(map(_lesson_in_words, patterns)),
+            "friction": history.friction(about) if "friction" in parts else (),
+        }
 
 
 def _verdicts(phase: AnsweringPhase) -> tuple[str, ...]:
