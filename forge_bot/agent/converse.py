@@ -128,9 +128,7 @@ class _Conversation:
         self._tell(opening[-1], last=last)
 
     async def turn(self) -> Work | None:
-        """Ask once, and do what the answer wants. Return an answer that can be taken. Raises
-        Stopped.
-        """
+        """Ask once, and do what is wanted; return an answer that can be taken. Raises Stopped."""
         answer = await self._answer()
         if isinstance(answer, Explore):
             await self._look(answer)
@@ -322,9 +320,7 @@ class _Conversation:
             raise Stopped(StopReason.DEADLINE, f"The {seconds} seconds for this work are over.")
 
     def _tell(self, words: str | ChatMessage, *, last: StopReason | None) -> None:
-        """Add one more message to the model. A question that leaves no tokens for another is the
-        last.
-        """
+        """Add a message to the model. One that leaves no tokens for another is the last."""
         limits = self.limits
         is_ours = isinstance(words, str)
         message = ChatMessage(role=MessageRole.USER, text=words) if is_ours else words

@@ -112,9 +112,7 @@ class Folder:
         return None
 
     def _check_folder(self, name: str, path: str) -> None:
-        """Refuse what lies below a file, or in a submodule or nested repository: it could never be
-        committed here.
-        """
+        """Refuse what could never be committed: below a file, or in a nested repository."""
         folder = self._root / name
         if folder.is_file():
             raise PathEscapes(f"{name} is a file, so nothing can lie below it.")
@@ -129,9 +127,7 @@ class Folder:
             )
 
     def line_end_of_kind(self, path: str) -> str:
-        """Return the line end of most of the first files of a kind that git carries; empty without
-        any.
-        """
+        """Return the line end of most of the first files of a kind that git carries, if any."""
         kind = f":(glob)**/*{PurePosixPath(path).suffix}"
         listed = git(self._root, "ls-files", "--eol", "--", kind, most=_MOST_LISTED)
         ends = _LINE_ENDS.findall(listed.text)

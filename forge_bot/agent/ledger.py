@@ -12,9 +12,7 @@ from forge_bot.values import Frozen
 
 PriceOf = Callable[[str, int, int], Decimal | None]
 MayAsk = Callable[[Decimal, Decimal], None]
-"""Raises ModelUnavailable where a call must not begin, by the dollars that are committed and those
-of the call.
-"""
+"""Raises ModelUnavailable where a call may not begin, by the committed dollars and its own."""
 
 
 class Reserved(Frozen):

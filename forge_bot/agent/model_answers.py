@@ -187,9 +187,7 @@ _SPARE_COMMA = re.compile(r'("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])', re.DOTALL)
 
 
 def _only_object(text: str) -> JsonObject:
-    """Return the object of a text, also of one that is a string of JSON, whose strings can be
-    stored.
-    """
+    """Return the object of a text, also of one in a string of JSON; it can be stored."""
     try:
         with suppress(ValueError):
             text = str(_DECODER.decode(text)) if text.lstrip().startswith('"') else text

@@ -199,9 +199,7 @@ def _nearest(lines: list[str], size: int, passage: str) -> int | None:
 
 
 def _name_unseen(lines: list[str], old: str) -> str:
-    """Return the differences beyond visible ASCII between lines and their quotation; empty if there
-    are none.
-    """
+    """Return the differences beyond visible ASCII between lines and their quotation."""
     sentences: dict[str, None] = {}
     for line, quoted in zip(lines, old.strip("\n").split("\n"), strict=False):
         compared = SequenceMatcher(None, line[:_COMPARED], quoted[:_COMPARED], autojunk=False)

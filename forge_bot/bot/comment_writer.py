@@ -153,9 +153,7 @@ class CommentWriter:
         return self.thread.written("checkpoint", self._page(run), run=run.state.run, **fields)
 
     def _page(self, run: Run) -> int:
-        """Return where the run's questions are asked: on its pull request once more was asked of
-        that.
-        """
+        """Return where questions are asked: at the pull request once more was asked of it."""
         further = any(task.origin.startswith(FOLLOW_UP) for task in run.state.tasks)
         return (self.thread.pull_of(run) if further else 0) or self.thread.number
 

@@ -45,8 +45,7 @@ from forge_bot.sentences import say
 from forge_bot.settings.config import load_config
 
 _QUIET = frozenset({"cancelled"})
-"""Ends that somebody wanted: they are shown in the tracking comment, and nobody is called for
-them."""
+"""Ends that somebody wanted: the tracking comment shows them, and nobody is called."""
 
 
 def work() -> int:

@@ -179,9 +179,7 @@ class Thread:
         return self._memberships[known]
 
     def team(self, name: str) -> frozenset[str] | None:
-        """Return the members of a team, which is asked about once; None where that cannot be
-        read.
-        """
+        """Return the members of a team, asked about once; None where they cannot be read."""
         if name not in self._teams:
             self._teams[name] = self.forge.team_members(name)
         return self._teams[name]
@@ -236,9 +234,7 @@ def awaited(run: Run, thread: Thread) -> tuple[Markdown, ...]:
 
 
 def are_enough(run: Run, thread: Thread, decision: Decision) -> bool:
-    """Return whether the approvals that settled a question are enough for all paths that are known
-    now.
-    """
+    """Return whether the approvals that settled a question are enough for all known paths."""
     given = _in_comments(run, thread, approvals_of(run.state, decision))
     return all(one.is_met for one in _standings(run, thread, given, decision))
 

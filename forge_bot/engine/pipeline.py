@@ -63,9 +63,7 @@ def structure_problems(phases: Phases, flows: Collection[Effort]) -> list[str]:
 
 
 def reference_problems(phases: Phases) -> list[str]:
-    """Return the problems of the inputs of phases, of the phases that they send back to, and of
-    their verdicts.
-    """
+    """Return the problems of inputs, of phases that are sent back to, and of verdicts."""
     problems: list[str] = []
     written: set[str] = set()
     agents: set[str] = set()

@@ -150,9 +150,7 @@ def holding(folder: Path, commit: str, words: Sequence[str]) -> Mapping[str, int
 
 
 def lines_with(folder: Path, commit: str, names: Sequence[str]) -> list[tuple[str, int, str]]:
-    """Return the lines that contain one of some whole words, as (path, line number, text), in tree
-    order.
-    """
+    """Return the lines with one of some whole words: (path, number, text), in tree order."""
     if not names:
         return []
     wanted = [word for name in names for word in ("-e", name)]

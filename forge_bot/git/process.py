@@ -110,9 +110,7 @@ class GitResult:
 
     @property
     def line(self) -> str:
-        """The output as one line, without the line end that git adds. Other bytes than UTF-8
-        survive (os.fsdecode).
-        """
+        """The output as one line, without git's line end. Other bytes than UTF-8 survive."""
         return os.fsdecode(self.out.removesuffix(b"\n"))
 
     @property
@@ -180,9 +178,7 @@ def _ended(
 
 
 FROM_INPUT = ("--pathspec-from-file=-", "--pathspec-file-nul")
-"""Options for a git that reads paths as `listing` gives them: a pipe takes more of them than
-a command line.
-"""
+"""Options for a git that reads paths as `listing` gives them, more than a command line takes."""
 
 
 def listing(names: Iterable[str]) -> bytes:

@@ -288,9 +288,7 @@ def _everything(folder: Path) -> str:
 
 
 def _clean(folder: Path, saved: str) -> None:
-    """Remove the untracked files that are saved. What only an uncommitted .gitignore ignored
-    stays.
-    """
+    """Remove the saved untracked files, but what only an uncommitted .gitignore ignored."""
     for name in entries_of(folder, tree_id(folder, saved)).keys() & {*new(folder)}:
         place = folder / name
         place.unlink(missing_ok=True)

@@ -90,9 +90,7 @@ class Rows:
 
 
 def size(text: str) -> int:
-    """Return the length as GitHub may count it: UTF-16 units, of which a code point has one or
-    two.
-    """
+    """Return the length as GitHub may count it: in UTF-16 units."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

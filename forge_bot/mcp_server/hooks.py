@@ -121,9 +121,7 @@ def _check_edit(run: RunSnapshot, action: Action, path: str) -> str:
 
 
 def _gives_answer(line: str) -> bool:
-    """Return whether a line names our program and one of its answers, or hides which command is
-    called.
-    """
+    """Return whether a line names our program and an answer, or hides what it calls."""
     plain = re.sub(r"['\"\\]", "", line.replace("\\\n", " "))
     return any(pattern.search(plain) for pattern in _ANSWERS)
 

@@ -165,9 +165,7 @@ def _with_peoples_commits(run: Run, branch: str) -> tuple[str, list[str], tuple[
 
 
 def push_run(run: Run, offered: Offer) -> None:
-    """Push the run's branch, which has all that was recorded, and then the code branch. Raises
-    GitFailed.
-    """
+    """Push the run's branch, which has the record, then the code branch. Raises GitFailed."""
     root, branch = run.repository.root, offered.branch
     push_together(root, {run.state.branch: run.tree.commit_id()})
     ahead = ref_target(root, f"{_REMOTE}{branch}") if branch else None

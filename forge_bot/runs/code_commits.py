@@ -231,9 +231,7 @@ class CodeCommits:
         return f"{kind}/{kept}"
 
     def _is_by_hand(self, commit: CommitInfo) -> bool:
-        """Return whether a person made a commit with code in the run after the newest accepted
-        work.
-        """
+        """Return whether a person committed code in the run after the newest accepted work."""
         new = commits_between(self.root, self.so_far.recorded or self.state.base_commit, self.head)
         return (
             commit.id in new

@@ -52,9 +52,7 @@ DISCUSSION_QUESTIONS = (
 
 
 class RunPlan(Frozen):
-    """The plan for a draft; a person may change effort, slug and branch before it
-    begins.
-    """
+    """The plan for a draft; before it begins, a person may change effort, slug and branch."""
 
     effort: Effort
     effort_reason: str
@@ -182,9 +180,7 @@ def commit_start(tree: Tree, workspace: Workspace, first: RunStarted) -> None:
 
 @contextmanager
 def _left_whole(folder: Path) -> Generator[None]:
-    """Remove a new folder if the block that fills it fails, with its parent if that is then
-    empty.
-    """
+    """Remove a new folder if the block that fills it fails, and its parent if left empty."""
     try:
         yield
     except BaseException:

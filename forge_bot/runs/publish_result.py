@@ -39,8 +39,7 @@ from forge_bot.values import Frozen
 
 PULL_REQUEST = "pull-request.md"
 _LONGEST_COMMENT = 30_000
-"""Characters of a summary in a comment; one argument of a command holds 128 KiB, and a character
-has up to four bytes."""
+"""Characters of a summary in a comment; an argument has 128 KiB, a character up to 4 bytes."""
 
 _TRIES = 5
 """Attempts to push. Each lost one means that somebody pushed to the branch for merge."""

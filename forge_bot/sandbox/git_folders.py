@@ -110,9 +110,7 @@ def private_parts(folders: Iterable[Path]) -> tuple[list[Path], dict[Path, str]]
 
 
 def _git_folders(folder: Path) -> Iterator[Path]:
-    """Yield a git folder and those in it. A submodule's name may have slashes. Links are not
-    followed.
-    """
+    """Yield a git folder and those in it: names may have slashes. Links are not followed."""
     if (folder / "HEAD").is_file():
         yield folder
         inner = [folder / "modules", *_folders_in(folder / "worktrees")]

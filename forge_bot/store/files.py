@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from forge_bot.errors import DiskFull, PathEscapes, RunBusy, WriteFailed
 
 LEFTOVER = ".*.????????.tmp"
-"""Pattern of the names of half-written files; a process that is killed while it writes leaves one
-behind."""
+"""Names of half-written files: a process that is killed while it writes leaves one behind."""
 
 
 def inside(root: Path, relative: str) -> Path:

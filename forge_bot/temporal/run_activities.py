@@ -67,8 +67,7 @@ _TRIES = 4
 _OF_PEOPLE = Answered | GateShown | RetryAsked | BudgetRaised | Abandoned | Asked | ArtifactChanged
 
 _PATIENCE = 600.0
-"""Seconds to wait for a run that is held: by a person's command, or by an earlier try that has not
-noticed yet that it was given up."""
+"""Seconds to wait for a run that a command holds, or an earlier try that was given up."""
 
 _LOOK = 0.2
 Taken = TypeVar("Taken")

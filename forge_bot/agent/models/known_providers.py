@@ -136,10 +136,7 @@ def _total(model: str, **tokens: int) -> Decimal | None:
 
 
 _LONGEST_WAIT = 120.0
-"""The maximum seconds that we wait at a provider's request.
-
-Above it a person should retry later.
-"""
+"""The most seconds that we wait for a provider; for longer a person should retry later."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _PASSING = frozenset({408, 409, 429})

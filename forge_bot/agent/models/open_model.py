@@ -75,9 +75,7 @@ _EXCHANGES: TypeAdapter[tuple[Exchange, ...]] = TypeAdapter(tuple[Exchange, ...]
 
 
 def read_exchanges(path: Path) -> tuple[Exchange, ...]:
-    """Return all exchanges in a file, in its order. Raises BadRecord with the place of the first
-    error.
-    """
+    """Return the exchanges of a file. Raises BadRecord with the place of the first error."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         lines = [line for line in text.split("\n") if line.strip()]

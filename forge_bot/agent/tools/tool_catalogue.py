@@ -289,9 +289,7 @@ class ToolCalls:
         return result_of(wanted, ResultStatus.INVALID_PARAMS, why)
 
     async def act(self, wanted: CapabilityRequest, limit: int) -> tuple[CapabilityResult, bool]:
-        """Make a call of a tool; also return whether its outcome is unknown. Every failure is a
-        status.
-        """
+        """Call a tool; also return whether the outcome is unknown. A failure is a status."""
         tool = self.catalogue.mcp_tools.get(wanted.capability)
         if tool is None:
             why = f"There is no capability {wanted.capability} any more."

@@ -141,9 +141,7 @@ def _workflows(patch: bytes | None) -> tuple[str, ...]:
 
 
 def next_move(view: RunView) -> CommentReply:
-    """Return the next step: the end, else a problem, else a question, else the work under
-    way.
-    """
+    """Return the next step: the end, else a problem, else a question, else the work."""
     match view.state.current_phase_status:
         case RunStatus.COMPLETED:
             return _completed(view)

@@ -62,9 +62,7 @@ def _comment(payload: Node, people: _People) -> Event | Nothing:
 
 
 def _is_edited(comment: Node) -> bool:
-    """Return whether a comment was changed after it was written. One that does not say when counts
-    as changed.
-    """
+    """Return whether a comment was changed, or does not say when."""
     created, updated = comment.text("created_at"), comment.text("updated_at")
     return not created or created != (updated or created)
 

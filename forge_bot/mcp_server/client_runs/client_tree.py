@@ -68,9 +68,7 @@ def get_dispatch(run: Run, action: Action) -> Dispatch:
 
 
 def last_dispatch(places: RunPaths) -> Dispatch | None:
-    """Return what was noted when an action was handed out last; None on a machine where none
-    was.
-    """
+    """Return what was noted on this machine when an action was handed out last, if one was."""
     return read_kept(places.home / _FILE, Dispatch)
 
 

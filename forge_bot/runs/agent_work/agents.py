@@ -265,9 +265,7 @@ class Agents:
         return available(finished)
 
     def _beginning(self, action: SpawnAgent, task: TaskId | None) -> str:
-        """Return the digest of the documents, the code and the answers that the work begins
-        from.
-        """
+        """Return the digest of the documents, code and answers that the work begins from."""
         run, state = self.run, self.run.state
         names = self.prompts.inputs.names(action, state.task(task))
         documents = [(name, blob_id(run.workspace.read_bytes(name) or b"")) for name in names]
