@@ -161,8 +161,8 @@ def _refuse(
     report: ArtifactWritten,
 ) -> State:
     task, verdict, findings = work.task, verdict_of(phase, report), report.inspection.findings
-    said = "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings)
-    text = f"{report.artifact} says {verdict.value}. Work off: {said or 'see its text'}"
+    joined = "; ".join(f"[{finding.severity.value}] {finding.description}" for finding in findings)
+    text = f"{report.artifact} says {verdict.value}. Work off: {joined or 'see its text'}"
     rounds = 1 + (task.rounds if task is not None else state.rounds.get(phase.id, 0))
     exhausted = rounds > phase.rounds
     if task is not None:
