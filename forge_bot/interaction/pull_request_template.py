@@ -75,7 +75,7 @@ _PLACEHOLDER = re.compile(
     rf"|(?:please )?(?:add|include|provide|write|give|enter|insert|put)\b[^.\n]{{0,40}}{_PROSE}"
     rf"|(?:an? |the )?(?:(?:brief|short|concise|clear|detailed)(?: and |, | ))+{_PROSE}"
     r"|(?:an? )?description of (?:the|how|what|why)\b"
-    r"|(?:fix\w*|clos\w+|resolv\w+):? # *(?:\(issue\)|<?issue number>?|\.{3}|…|[xn]{2,})?\.?\s*$)"
+    r"|(?:fix\w*|clos\w+|resolv\w+):? # *(?:\(issue\)|<?issue number>?|\.{3}|…|[xn]+)?\.?\s*$|\(?\.{3}\)?\s*$)"
     r"|[^\n]*(?:\b(?:goes|go) here\b|\[replace me\])",
     re.IGNORECASE,
 )

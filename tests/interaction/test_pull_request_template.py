@@ -84,7 +84,7 @@ def test_headings_that_ask_for_cause_and_way_get_them_where_nothing_else_stands(
     template = (
         "### What does this change\n\nBrief summary of the changes.\n\n### What was wrong\n\n"
         "Description of the root cause of the issue.\n\n### How this fixes it\n\n<!-- In short -->\n"
-        "Description of how the changes fix the issue.\n\nFixes #...\n\nCloses #. <!-- If any -->\n\n### Checklist\n\n- [ ] Read\n"
+        "Description of how the changes fix the issue.\n\nFixes #...\n\nCloses #X. <!-- If any -->\n\n(...)\n\n### Checklist\n\n- [ ] Read\n"
     )
     reasons = Description(whole=WHY, cause="It counts from 1.", way="- `a.py`: counts from 0")
     assert re.split(r"\n{2,}", fill_template(template, reasons, DEEDS)[0].rstrip()) == [
