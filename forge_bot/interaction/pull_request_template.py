@@ -75,7 +75,8 @@ _PLACEHOLDER = re.compile(
     rf"|(?:please )?(?:add|include|provide|write|give|enter|insert|put)\b[^.\n]{{0,40}}{_PROSE}"
     rf"|(?:an? |the )?(?:(?:brief|short|concise|clear|detailed)(?: and |, | ))+{_PROSE}"
     r"|(?:an? )?description of (?:the|how|what|why)\b"
-    r"|(?:fix\w*|clos\w+|resolv\w+):? # *(?:\(issue\)|<?issue number>?|\.{3}|…|[xn]+)?\.?\s*$|\(?\.{3}\)?\s*$)"
+    r"|(?:fix\w*|clos\w+|resolv\w+):? # *(?:\(issue\)|<?issue number>?|\.{3}|…|[xn]+)?\.?\s*$"
+    r"|\(?\.{3}\)?\s*$)"
     r"|[^\n]*(?:\b(?:goes|go) here\b|\[replace me\])",
     re.IGNORECASE,
 )
@@ -111,7 +112,10 @@ _COMMAND_PASSES = re.compile(
 )
 
 
-_DID = r"(?:(?:i|you)(?: have|[’']ve)? |did you )?(?:add|updat|writ|wrote|includ)\w*(?: new)?(?: ?/ ?\w+)?"
+_DID = (
+    r"(?:(?:i|you)(?: have|[’']ve)? |did you )?(?:add|updat|writ|wrote|includ)\w*(?: new)?"
+    r"(?: ?/ ?\w+)?"
+)
 _TAIL = (
     r"(?: (?:\(?(?:if|where|when|as) (?:necessary|needed|applicable|appropriate)\)?|accordingly"
     r"|for (?:(?:my|the|new|changed) )*(?:code|changes?|features?)|summari[sz]ing the change"
