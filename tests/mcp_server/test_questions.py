@@ -85,7 +85,7 @@ async def test_a_form_begins_with_what_an_answer_means_and_says_where_a_document
             "## Human Reviews Design",
             FINDING,
             f"version `{given['digest'][:12]}`",
-            "- `approve`: go on",
+            "- `approve`: take exactly this version",
             "Not all of it is shown here",
             f"### {place}",
         ],
