@@ -191,6 +191,8 @@ def _checkpoint(run: Run, asked: Checkpoint, *, agents_read_files: bool) -> Ques
     )
     of_agent = Answer.ANSWER in asked.options
     label = run.pipeline.phase(asked.name).label
+    if DRAFT in {file.name for file in asked.files}:
+        label = say("question.with_draft", label=label)
     title = say("question.needs_your_answer") if of_agent else label
     return Question(title=title, data=data, actions=_choices(run, asked, seen))
 

@@ -19,7 +19,7 @@ from forge_bot.sentences import listed, say
 from forge_bot.text_format import money
 from forge_bot.values import Frozen, PhaseId, Verdict, unless_empty
 
-_LONG_COMMAND = re.compile(r"`([^`]{40})[^`]+`")
+_LONG_COMMAND = re.compile(r"`([^`]{10,40}) [^`]{12,}`")
 _IS_TRIED = re.compile(r"^- (?:Nothing is newly red|Still newly red|`[^`]+`: )")
 
 
@@ -113,7 +113,7 @@ def _tried(run: Run, names: Sequence[str]) -> tuple[str, ...]:
     others = [line for line in tried if not line.endswith(": exit code 0.")]
     if (green := len(tried) - len(others)) > 1:
         tried = [*others, say("question.other_commands", count=green)]
-    return tuple(_LONG_COMMAND.sub(r"`\1…`", line) for line in tried)
+    return tuple(_LONG_COMMAND.sub(r"`\1 …`", line) for line in tried)
 
 
 def _hand_edits(run: Run, names: Sequence[str]) -> tuple[HandEdit, ...]:

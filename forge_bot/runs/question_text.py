@@ -46,6 +46,7 @@ def first_screen(question: Question, *, approach: bool = True) -> str:
         more_risks=len(risks) - len(risks[:shown]),
         reviews=[(_verdict_words(review), review) for review in overview.reviews],
         findings=told,
+        corrected=sum(one.is_corrected for one in told),
         more_findings=sum(not one.is_corrected for one in heaviest if one not in told),
         requirements=data.requirements,
     )

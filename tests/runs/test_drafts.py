@@ -192,7 +192,7 @@ def test_the_question_shows_all_choices_and_counts_corrections_of_tests_and_page
     shown = " ".join(first.split())
     assert all(f"Chosen: Choice {n} is settled." in shown for n in range(9))
     counted = "1 of 2 requirements have a test, 1 is documentation"
-    assert f"4 findings corrected in the draft; {counted}" in shown
+    assert f"4 findings corrected in the draft, 2 of them below; {counted}" in shown
     assert first.count("🔧") == 2
     assert "🔧 Corrected: rota/schedule.py: it was wrong." in shown
     assert "🔧 Corrected: the draft: it was wrong." in shown
