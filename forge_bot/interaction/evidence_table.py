@@ -33,7 +33,7 @@ _DONE = ("", _MET, "shown by the run", "shown by reading")
 """The states in which a requirement is part of the change."""
 
 _OF_PAGES = re.compile(
-    r"\b(?:document(?:ation|ed|s)|docstrings?|readme|changelog|release notes?|news entry"
+    r"\b(?:document(?:ation|ed)|docstrings?|readme|changelog|release notes?|news entry"
     r"|type stubs?)\b",
     re.IGNORECASE,
 )

@@ -50,7 +50,7 @@ _ASKS_CAUSE = re.compile(
     r"\bwhat (?:was|is) (?:wrong|broken)|\bcause\b|^(?:the )?(?:problem|bug)\b", re.IGNORECASE
 )
 _ASKS_WAY = re.compile(
-    r"\bhow\b.*\b(?:fix|solv|work|implement)|^(?:the )?(?:solution|fix|implementation)\b",
+    r"\bhow\b.{0,80}?\b(?:fix|solv|work|implement)|^(?:the )?(?:solution|fix|implementation)\b",
     re.IGNORECASE,
 )
 _BOX = re.compile(
