@@ -101,3 +101,14 @@ def test_a_run_goes_on_from_a_phase_by_its_name(asked_sample: Sample) -> None:
 
 # -- questions before the beginning
 # --------------------------------------------------------------------------------------------------
+
+
+def test_a_title_that_the_text_begins_with_stands_once_in_a_prompt(sample: Sample) -> None:
+    title = "Name nobody on the days before the first day of the rota " * 3
+    words = f"# {title.strip()}\n\nSomebody is named today."
+    assert sample.forge("run", words, "--effort", "S", "--model", sample.model()).code == 3
+    (journal,) = sample.path.parent.rglob("journal.jsonl")
+    entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    first = next(entry["messages"] for entry in entries if entry["entry"] == "started")
+    assert sum(part["text"].count(title.strip()) for part in first) == 1
+    assert sum(part["text"].count("Name nobody on the days") for part in first) == 3

@@ -333,9 +333,9 @@ class PromptInputs:
         if name == REQUEST:
             request = self.run.request
             labels = f"\n\nLabels: {', '.join(request.labels)}" if request.labels else ""
-            text = request.text
-            if not text.startswith(request.title):
-                text = f"{request.title}\n\n{text}"
+            text = request.text.removeprefix("# ")
+            if not text.startswith(request.title.removesuffix(" …")):
+                text = f"{request.title}\n\n{request.text}"
             # What the person at the terminal typed is their own: `Vec<String>` there is no tag that
             # somebody hides behind.
             return self._quote(
