@@ -165,8 +165,8 @@ class Deeds(Frozen):
 
 
 class Description(Frozen):
-    """What a change is, why something was wrong, and how it is done, as Markdown: a template may
-    ask for the last two under headings of their own.
+    """A change in words, as Markdown: the whole, why something was wrong, and how it is mended. A
+    template may ask for the last two under headings of their own.
     """
 
     whole: str
@@ -306,19 +306,19 @@ def _with_reason(text: str, asks: re.Pattern[str], words: str) -> str:
     description, where nothing stands but what only asks.
     """
     headings, taken = _headings(text), _description(text)
-    for heading in headings:
+    if taken is None:
+        return text
+    ends = [*(heading.start() for heading in headings[1:]), len(text)]
+    for heading, end in zip(headings, ends, strict=False):
+        begin = heading.end()
+        asking = [*_PARAGRAPH.finditer(_without_literals(text), begin, end)]
         if (
-            taken is not None
-            and heading.start() != taken.start()
-            and asks.search(_words_of(heading))
+            asks.search(_words_of(heading))
+            and begin != taken.end()
+            and all(_PLACEHOLDER.match(paragraph[0]) for paragraph in asking)
         ):
-            later = (one.start() for one in headings if one.start() > heading.start())
-            begin, end = heading.end(), next(later, len(text))
-            asking = [*_PARAGRAPH.finditer(_without_literals(text), begin, end)]
-            if all(_PLACEHOLDER.match(paragraph[0]) for paragraph in asking):
-                rest = "".join(_without(text, asking, begin, end)).strip("\n")
-                parts = [text[:begin], words, *([rest] if rest else []), text[end:]]
-                return "\n\n".join(parts)
+            rest = "".join(_without(text, asking, begin, end)).strip("\n")
+            return "\n\n".join([text[:begin], words, *filter(None, [rest]), text[end:]])
     return text
 
 
